@@ -5,7 +5,7 @@ that is given is ever mutated; what an API's code does not know stays where it i
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.conversation import Message, MessageFormat
@@ -116,6 +116,7 @@ class Api:
         tool_keys: Where a request has definitions of tools.
         held_keys: What a request says if the server holds the messages before those in the request.
         usage_key: What the usage is in, in some events of a stream.
+        repeated_keys: What a whole answer repeats of its request, and whether an answer without it has null.
         key_header: Where clients send their API key: "authorization", or "x-api-key" without "Bearer".
         input_tokens_keys: The counts of a usage that add up to the tokens of the request; the first one is in
             every usage.
@@ -140,6 +141,7 @@ class Api:
     tool_keys: tuple[str, ...] = ("tools",)
     held_keys: tuple[str, ...] = ()
     usage_key: str | None = None
+    repeated_keys: Mapping[str, bool] = field(default_factory=dict)
     key_header: Literal["authorization", "x-api-key"] = "authorization"
     input_tokens_keys: tuple[str, ...] = ("input_tokens",)
     output_tokens_key: str = "output_tokens"

@@ -123,6 +123,11 @@ class Exchange:
             legacy=parsed.legacy,
             stops=parsed.stops,
             recorder=self.recorder,
+            repeated={
+                key: self._given.get(key)
+                for key, or_null in self.api.repeated_keys.items()
+                if or_null or key in self._given
+            },
         )
         # Under a grammar, no result can be invented, and a call's arguments may contain the stop sequence.
         stops = self._stops and (grammar is None or options.stop_sequence == "always")

@@ -19,14 +19,14 @@ _ADMIN_TOKEN = "WIRECALL_SERVE_ADMIN_TOKEN"
 
 @click.command(
     context_settings={"auto_envvar_prefix": "WIRECALL_SERVE"},
-    epilog=f"""\\b
+    epilog=f"""\b
 Environment:
   {_UPSTREAM_KEY}  replaces the keys of clients
   {_KEYS}          the gateway's own keys, separated by commas; a client must send one
   {_ADMIN_TOKEN}   has to be sent to the admin port as a bearer token
   WIRECALL_SERVE_UPSTREAM …    each option, too: --upstream is WIRECALL_SERVE_UPSTREAM
 
-\\b
+\b
 Examples:
   wirecall serve --demo
   wirecall serve --upstream http://127.0.0.1:11434/v1

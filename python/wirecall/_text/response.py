@@ -1,9 +1,9 @@
 """The state of one response, over all its attempts: which calls were handed over, and whether to retry."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import wirecall._core as core
 from wirecall._kinds import described
@@ -60,6 +60,7 @@ class ResponseState:
         attempt: 0 for the first response.
         kept: For the API's own code: what remains of earlier attempts, for whole answers.
         usage: For the API's own code: the usage of earlier attempts.
+        repeated: Values of the host's own request that its answer repeats.
     """
 
     toolset: Toolset
@@ -70,6 +71,7 @@ class ResponseState:
     legacy: bool = False
     stops: Iterable[object] = ()
     recorder: Recorder | None = None
+    repeated: Mapping[str, Any] = field(default_factory=dict)
     called: int = field(default=0, init=False)
     late: int = field(default=0, init=False)
     excused: bool = field(default=False, init=False)

@@ -32,4 +32,10 @@ api = Api(
     system_key="instructions",
     held_keys=("previous_response_id", "conversation"),
     usage_key="response",
+    repeated_keys={
+        "instructions": True,
+        "tools": False,
+        "tool_choice": False,
+        "parallel_tool_calls": False,
+    },
 )

@@ -104,8 +104,10 @@ class ResponsesStream(AnswerStream, PartWriter):
         index = event.get("output_index")
         if kind in _STARTS:
             if self._attempt == 0:
-                self._note_id(mapping(event.get("response")))
-                self._out.send(event)
+                begun = mapping(event.get("response"))
+                self._note_id(begun)
+                own = self._own(begun)
+                self._out.send(event if own is begun else {**event, "response": own})
         elif isinstance(kind, str) and kind in _ENDS:
             response = event.get("response")
             self._failed = self._failed or kind == "response.failed"
@@ -320,6 +322,12 @@ class ResponsesStream(AnswerStream, PartWriter):
             changed["id"] = self._response_id
         if total := sum_usage([*self._state.usage, usage] if self._state.usage else []):
             changed["usage"] = total
+        return self._own({**response, **changed} if changed else response)
+
+    def _own(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The response with what the application asked for, where the server repeats what it was sent."""
+        repeated = self._state.repeated.items()
+        changed = {key: value for key, value in repeated if key in response and response[key] != value}
         return {**response, **changed} if changed else response
 
     def _finish(self, status: str, truncated: bool | None) -> bool:
