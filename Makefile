@@ -27,7 +27,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # soonest.
 BUILT := $(VENV)/.built-
 CHECKS := check check-rust check-python
-BENCHMARKED := bench bench-against bench-clients bench-servers bench-v8 benchmarks live
+BENCHMARKED := bench bench-against bench-clients bench-gateway bench-servers bench-v8 benchmarks live
 ifneq (,$(filter $(BENCHMARKED),$(MAKECMDGOALS)))
   PROFILE ?= release
   ifneq ($(PROFILE),release)
@@ -64,6 +64,13 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic
 CLIENT_EXTRAS_litellm := --extra litellm
 
+# The tests of the gateway: the environments of clients in Python, and folders with package.json for npm.
+GATEWAY := tests/gateway
+GATEWAY_PACKAGES := target/gateway
+GATEWAY_CLIENTS := sdk langchain
+GATEWAY_JS := js6 js7
+AGENTS := codex opencode claude
+
 # The environment with the libraries that follow grammars, and its lock.
 GRAMMAR_VENV := .venv-grammar
 GRAMMAR := tests/grammar
@@ -79,7 +86,7 @@ SERVER_TESTS := tests/servers
 
 .PHONY: help demo test check check-rust check-python bench bench-against diff-against bench-v8 benchmarks pictures repairs families templates model live demo-live fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check-rust fmt-check-python lint lint-rust lint-python types public stubtest no-python-in-core deny denied advisories semver package structure test-rust test-host test-python \
-	venv-clients types-clients test-clients bench-clients test-grammar test-peers venv-servers test-servers bench-servers
+	venv-clients types-clients test-clients bench-clients bench-gateway test-gateway test-agents test-grammar test-peers venv-servers test-servers bench-servers
 
 help: ## show this list
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -341,6 +348,20 @@ demo-live: build ## an agent with the model of `make model`, and two real tools
 bench-clients: build $(CLIENT_VENVS)/sdk/.installed ## what wrap adds to the openai client
 	$(CLIENT_VENVS)/sdk/bin/python benches/clients/report.py
 
+# LiteLLM's proxy, in an environment of its own, to compare with.
+LITELLM := target/litellm
+LITELLM_LOCK := benches/src/wirecall_bench/gateway/litellm
+$(LITELLM)/.installed: $(LITELLM_LOCK).txt | $(BIN)/uv
+	@echo "installing LiteLLM's proxy into $(LITELLM) (600 MB) ..."
+	@$(BIN)/uv venv --quiet --no-config --clear --python $(BIN)/python $(@D)
+	@$(BIN)/uv pip sync --quiet --no-config --require-hashes --python $(@D)/bin/python $<
+	@touch $@
+
+# ONLY: these tables (chunks, litellm, first, delays, idle); ROUNDS (8). Wants both processors for itself.
+bench-gateway: build $(LITELLM)/.installed ## what `wirecall serve` costs, with and without the codec, and LiteLLM's proxy; 12 minutes
+	$(BIN)/python -m wirecall_bench.gateway --litellm $(LITELLM)/bin/litellm \
+		$(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
 # Coverage-guided on the stable compiler: the flags that cargo-fuzz would pass, less the sanitizers, which want a
 # nightly one and find little in a crate that forbids unsafe code. They go to the target only, not to build scripts,
 # which is what naming the target does. `cargo fuzz run` works here too.
@@ -397,6 +418,28 @@ test-clients: build $(VENV)/.vocabularies venv-clients types-clients ## the real
 		{ echo "pytest tests/clients/$$name"; cat $(LOGS)/clients-$$name.log; } | tee -a $(LOGS)/clients.log; \
 		[ "$$(cat $(LOGS)/clients-$$name.status)" = 0 ] || status=1; \
 	done; exit $$status
+
+# Gateway --------------------------------------------------------------------------------------------------------
+# Real clients through `wirecall serve`, from the environments above and packages of npm.
+
+$(GATEWAY_PACKAGES)/%/.installed: $(GATEWAY)/%/package.json $(GATEWAY)/%/package-lock.json
+	@echo "installing the packages of npm for the gateway tests: $* ..."
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm ci --loglevel error --no-audit --no-fund --ignore-scripts --prefix $(@D)
+	@touch $@
+
+test-gateway: build $(GATEWAY_CLIENTS:%=$(CLIENT_VENVS)/%/.installed) $(GATEWAY_JS:%=$(GATEWAY_PACKAGES)/%/.installed) ## SDKs, frameworks, curl and `canitoolcall probe` through `wirecall serve`, and 2,000 streams at once; 5 minutes
+	$(BIN)/python -m pytest $(PYTEST_JOBS) $(GATEWAY) --ignore $(GATEWAY)/agents --ignore $(GATEWAY)/test_soak.py
+	$(BIN)/python -m pytest $(GATEWAY)/test_soak.py
+
+# If npm fails, the file .installed is missing, and the test of that agent fails with what npm said.
+$(GATEWAY_PACKAGES)/agents/%/.installed: $(GATEWAY)/agents/%/package.json $(GATEWAY)/agents/%/package-lock.json
+	@echo "installing the agent $* (some 100 MB) ..."
+	@mkdir -p $(@D) && rm -f $@ && cp $^ $(@D)
+	@npm ci --no-audit --no-fund --ignore-scripts --prefix $(@D) > $(@D)/npm.log 2>&1 && touch $@ || true
+
+test-agents: build $(AGENTS:%=$(GATEWAY_PACKAGES)/agents/%/.installed) ## Codex, opencode and Claude Code through `wirecall serve`: one shell call each, without a network; needs Linux on x64
+	$(BIN)/python -m pytest $(GATEWAY)/agents
 
 # Grammars -------------------------------------------------------------------------------------------------------
 # `make test` tries llguidance; the environment has xgrammar, too, without PyTorch (excludes.txt).
@@ -474,7 +517,7 @@ package: ## the crate wirecall-core as it would be published, built from its own
 
 lock: | $(BIN)/uv ## resolve both pyproject.toml into all locks, for Python 3.11 and newer; UPGRADE=1: to newer versions
 	$(BIN)/uv pip compile pyproject.toml benches/pyproject.toml --quiet --no-config --universal --python-version 3.11 \
-		--extra cli --extra pydantic --extra tokens --group dev --no-emit-package wirecall --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+		--extra cli --extra pydantic --extra serve --extra tokens --group dev --no-emit-package wirecall --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
 	$(BIN)/uv pip compile $(GRAMMAR)/requirements.in --excludes $(GRAMMAR)/excludes.txt --quiet --no-config --universal \
@@ -483,6 +526,9 @@ lock: | $(BIN)/uv ## resolve both pyproject.toml into all locks, for Python 3.11
 	$(BIN)/uv pip compile $(PEERS)/requirements.in --quiet --no-config --universal \
 		--python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(PEERS)/requirements.txt
+	$(BIN)/uv pip compile $(LITELLM_LOCK).in --quiet --no-config --universal \
+		--python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+		--output-file $(LITELLM_LOCK).txt
 	$(foreach name,$(SERVERS),$(call lock-server,$(name)))
 
 define lock-server
