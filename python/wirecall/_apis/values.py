@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from wirecall._shown import as_str
@@ -107,10 +108,11 @@ def sum_usage(usages: Iterable[object], levels: int = _USAGE_LEVELS) -> Json:
             before = total.get(name)
             if isinstance(given, Mapping) and levels:
                 total[name] = sum_usage([before, given], levels - 1)
-            elif all(map(_is_number, (before, given))) or (
-                isinstance(before, list) and isinstance(given, list)
-            ):
+            elif isinstance(before, list) and isinstance(given, list):
                 total[name] = before + given
+            elif _is_number(before) and _is_number(given):
+                with suppress(OverflowError):  # an integer that no float can hold, and a float
+                    total[name] = before + given
             elif given is not None or name not in total:
                 total[name] = given
     return total

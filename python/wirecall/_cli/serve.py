@@ -54,7 +54,9 @@ Examples:
     "--allow-path", multiple=True, metavar="PATH", help="Another path to pass on, such as /embeddings."
 )
 @click.option("--allow-option", multiple=True, metavar="NAME", help="An option that clients may change.")
-@click.option("--open", "is_open", is_flag=True, help="Listen for others without keys.")
+@click.option(
+    "--open", "is_open", is_flag=True, envvar="WIRECALL_SERVE_OPEN", help="Listen for others without keys."
+)
 @click.option("--comments/--no-comments", default=True, help="SSE comments while a call is held back.")
 @click.option("--demo", is_flag=True, help="Start a scripted server, too, and use it as upstream.")
 def serve(
@@ -79,7 +81,7 @@ def serve(
     """
     try:
         from wirecall._gateway import demo as demonstration
-        from wirecall._gateway.routes import ConfigError, Upstream
+        from wirecall._gateway.routes import ConfigError
         from wirecall._gateway.server import GatewaySettings
         from wirecall._gateway.server import serve as serve_until_told
     except ImportError as error:
@@ -98,7 +100,8 @@ def serve(
 
     def settings(url: str | None) -> GatewaySettings:
         return GatewaySettings(
-            upstream=None if url is None else Upstream(url=url, key=os.environ.get(_UPSTREAM_KEY) or None),
+            upstream=url,
+            upstream_key=os.environ.get(_UPSTREAM_KEY) or None,
             config=config,
             options=options,
             accepted=frozenset(allow_option),
@@ -132,5 +135,3 @@ def serve(
         asyncio.run(main())
     except ConfigError as error:
         raise UserError(printable(str(error))) from error
-    except OSError as error:
-        raise UserError(f"cannot listen: {error.strerror or error}") from error

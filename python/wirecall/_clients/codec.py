@@ -37,7 +37,8 @@ OVERRIDES = "wirecall"
 # Beside the options: the application's name of the conversation.
 _SESSION = "session"
 
-# A body of this many bytes takes a millisecond to read and rewrite, so it is done in a thread.
+# A body of this many bytes takes a millisecond to rewrite, so that is done in a thread. Reading it would not
+# gain from one: the decoder of JSON holds the interpreter.
 _LARGE = 32 * 1024
 
 _DONE = b"[DONE]"
@@ -125,7 +126,7 @@ class Codec:
             )
         is_large = is_async and len(body) > _LARGE
         if given is None:
-            given = await aside(sse.load, body) if is_large else sse.load(body)
+            given = sse.load(body)
         if given is None:
             return None
         api, base_url, answers = route
@@ -149,13 +150,15 @@ class Codec:
             return exchange, body if same else sse.dump(exchange.request)
 
         # The functions of a host may not expect a thread.
-        exchange, written = await aside(rewrite) if is_large and not options.calls_host else rewrite()
+        in_thread = is_large and not options.calls_host
+        exchange, written = await _rewritten_aside(rewrite) if in_thread else rewrite()
         await exchange.tell_saved(is_async=is_async)
         same = written is body
         reads = answers and not (exchange.untouched and on_usage is None and exchange.recorder is None)
         if same and not reads:
             return None
         if not same and lower.get("authorization", "").startswith("AWS4-"):
+            exchange.finish()
             raise UnsupportedRequestError(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client that authenticates with an API key."
@@ -197,8 +200,9 @@ class Codec:
         """An error in the form of the API, for a host that replies where others raise."""
         route = self._route(url, "POST")
         body = (openai_refusal if route is None else route.api.refusal)(error)
-        # Exceptions for requests, tools and options are ValueErrors and TypeErrors.
-        status = 400 if isinstance(error, (ValueError, TypeError)) else 500
+        # Exceptions for requests, tools and options are ValueErrors and TypeErrors. Only a request is nested
+        # too deeply: answers are read as far as they can be.
+        status = 400 if isinstance(error, (ValueError, TypeError, RecursionError)) else 500
         status = error.status if isinstance(error, UnsupportedRequestError) else status
         return Reply(502 if isinstance(error, ToolCallError) else status, sse.dump(body))
 
@@ -307,7 +311,7 @@ class ByteExchange(Driven):
     def _chunk(self, chunk: bytes) -> bytes:
         if self._exchange.untouched:
             self._note_passing_usage(lambda: self._events.feed(chunk))
-            self._tail = chunk
+            self._tail = (self._tail + chunk[-4:])[-4:]
             return chunk
         self._begin()
         try:
@@ -477,6 +481,27 @@ class ByteExchange(Driven):
             kind = str_or_none(event.get("type"))
             name = None if kind is None else kind.encode(errors="replace")
         return others + sse.format_event(event, name=name)
+
+
+async def _rewritten_aside(rewrite: Callable[[], tuple[Exchange, bytes]]) -> tuple[Exchange, bytes]:
+    """Rewrites in a thread. If nobody waits for it any more, the exchange is finished all the same."""
+    abandoned = False
+    made: list[Exchange] = []
+
+    def run() -> tuple[Exchange, bytes]:
+        exchange, written = rewrite()
+        made.append(exchange)
+        if abandoned:
+            exchange.finish()
+        return exchange, written
+
+    try:
+        return await aside(run)
+    except BaseException:
+        abandoned = True
+        for exchange in made:
+            exchange.finish()
+        raise
 
 
 def _is_error(event: Mapping[str, Any]) -> bool:

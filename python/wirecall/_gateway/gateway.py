@@ -8,21 +8,21 @@ from contextlib import aclosing
 from typing import Any
 
 from aiohttp import ClientError, ClientResponse, web
+from multidict import CIMultiDict
 
 from wirecall._apis.base import Api
 from wirecall._apis.registry import apis
 from wirecall._clients import sse
-from wirecall._clients.codec import ByteExchange
+from wirecall._clients.codec import OVERRIDES, ByteExchange
 from wirecall._clients.driver import Driver, Handover
-from wirecall._gateway import guard, headers
-from wirecall._gateway.items import ItemListener, ItemMemory
+from wirecall._gateway import guard, headers, items
+from wirecall._gateway.downstream import Downstream
 from wirecall._gateway.limits import Limits
 from wirecall._gateway.metrics import Metrics
 from wirecall._gateway.refusals import Refused, UpstreamError, error_body
 from wirecall._gateway.routes import ModelRoute, Routes
-from wirecall._gateway.upstream import Client, UpstreamSource
+from wirecall._gateway.upstream import Client, UpstreamSource, pieces
 from wirecall._shown import shown
-from wirecall._sync import aside
 from wirecall._text.record import Record
 from wirecall._text.recorder import Observer
 
@@ -31,13 +31,15 @@ log = logging.getLogger("wirecall.gateway")
 # The base URL of clients ends with it; Anthropic's SDKs add it themselves.
 PREFIX = "/v1"
 _MODELS = "/models"
-# A body of this many bytes is parsed in a thread.
-_LARGE = 32 * 1024
 _UPSTREAM_ERRORS = (ClientError, TimeoutError, UpstreamError)
+_SHOWN_OF_A_MODEL = 100
+# Characters of a line of the log: names in it are as long as a client wants.
+_LINE = 500
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
 class Gateway:
-    """Handles the requests of clients.
+    """Handles the requests of clients. Make it in the event loop.
 
     Args:
         paths: Other paths that are passed on unchanged, such as `/embeddings`.
@@ -60,17 +62,15 @@ class Gateway:
         self._limits = limits
         self._metrics = metrics
         self._paths = paths
-        self._items = ItemMemory(limits.remembered_items, limits.remembered_bytes)
+        self._items = items.ItemMemory(limits.remembered_items, limits.remembered_bytes)
         self._apis = {path: api for api in apis().values() for path in api.routes}
         self._running = 0
-        self._client: Client | None = None
-
-    async def start(self) -> None:
-        self._client = Client(self._limits)
+        self._client = Client(limits)
+        self._downstream = Downstream(limits.silence_seconds)
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
+        await self._downstream.close()
+        await self._client.close()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answers one request. What goes wrong is said in the form of the API that the client speaks."""
@@ -82,23 +82,15 @@ class Gateway:
                 raise Refused(503, "busy", "this gateway serves too many requests", {"retry-after": "1"})
             self._running += 1
             try:
-                return await self._checked(request, guard.safe_path(request.raw_path))
+                return await self._checked(request, path)
             finally:
                 self._running -= 1
         except Refused as refused:
             self._metrics.refused(refused.reason)
             log.info("refused: %s", ascii_line(f"{request.method} {path}: {refused}"))
             return _error(api, refused.status, str(refused), refused.reason, refused.headers)
-        except web.HTTPRequestEntityTooLarge:
-            self._metrics.refused("body_size")
-            return _error(api, 413, f"the body is longer than {self._limits.body_bytes} bytes", "body_size")
-        except _UPSTREAM_ERRORS as error:
-            late = isinstance(error, TimeoutError)
-            return _error(api, 504 if late else 502, said_of(error), "upstream")
         except Exception as error:
-            # Its message may quote the request.
-            log.error("a request failed: %s", type(error).__name__, exc_info=log.isEnabledFor(logging.DEBUG))
-            return _error(api, 500, "the gateway failed; its log says more", "gateway")
+            return _error(api, *_said_of(error))
 
     async def _checked(self, request: web.Request, path: str) -> web.StreamResponse:
         if guard.is_preflight(request):
@@ -109,161 +101,165 @@ class Gateway:
         if request.method == "POST" and tail in self._apis:
             return await self._answer(request, tail, self._apis[tail])
         if (request.method == "GET" and tail == _MODELS) or tail in self._paths:
-            return await self._pass(request, tail, self.routes.first, request.content, None)
+            body = await self._read(request)
+            return await self._pass(request, tail, self.routes.first, body, None)
         raise Refused(404, "path", f"this gateway does not serve {request.method} {path}")
+
+    async def _read(self, request: web.Request) -> bytes:
+        """The body of a request."""
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            # Before it is read: a few bytes may be a gigabyte.
+            raise Refused(415, "compressed", "the body is compressed: send it without content-encoding")
+        too_long = Refused(413, "body_size", f"the body is longer than {self._limits.body_bytes} bytes")
+        if (request.content_length or 0) > self._limits.body_bytes:
+            raise too_long
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                return await request.read()
+        except TimeoutError:
+            raise Refused(408, "body_time", "the body of the request did not arrive in time") from None
+        except web.HTTPRequestEntityTooLarge:
+            raise too_long from None
 
     # Requests of the APIs.
 
     async def _answer(self, request: web.Request, tail: str, api: Api) -> web.StreamResponse:
-        body, given = await self._body(request)
+        body = await self._read(request)
         started = time.perf_counter()
+        given = sse.load(body)
+        if given is None:
+            raise Refused(400, "body", "the body of the request is not a JSON object")
         model = given.get("model")
         route = self.routes.find(model if isinstance(model, str) else "")
         if route is None:
-            raise Refused(404, "model", f"no route serves the model {shown(model)}")
-        owner = self._items.owner(headers.credential(request.headers))
-        sent: Mapping[str, Any] = given
-        if api.name == "responses":
-            sent = self._items.resolved(owner, given)
-            body = body if sent is given else sse.dump(sent)
+            raise Refused(404, "model", f"no route serves the model {shown(model)[:_SHOWN_OF_A_MODEL]}")
+        owner = self._items.owner(headers.credentials(request.headers))
+        if found := self._items.find(owner, given) if api.name == "responses" else None:
+            given, body = self._with_items(given, found)
         if route.native:
+            if given.pop(OVERRIDES, None) is not None:
+                body = sse.dump(given)
             return await self._pass(request, tail, route, body, api)
         passed = self._headers(request, route, api)
-        watch = Watch(route.name, self._metrics)
         url = route.upstream.url + tail
+        watch = Watch(route.name, self._metrics)
         try:
-            exchange = await route.codec.open(url, passed, body, is_async=True, given=sent, observer=watch)
+            exchange = await route.codec.open(url, passed, body, is_async=True, given=given, observer=watch)
         except Exception as error:
-            return self._failed(route, tail, error)
+            return _refusal(route, tail, error)
         self._metrics.opened(route.name, time.perf_counter() - started)
         if exchange is None or not exchange.reads:
             body = body if exchange is None else exchange.request
             return await self._pass(request, tail, route, body, api)
         listener = None
         if api.name == "responses" and given.get("store") is not False:
-            listener = ItemListener(self._items, owner)
-        url += _query(request)
-        source = UpstreamSource(self._started(), exchange, url, passed)
-        with self._metrics.streams.labels(route.name).track_inprogress():
-            return await self._driven(request, route, tail, exchange, source, listener, started)
-
-    async def _body(self, request: web.Request) -> tuple[bytes, dict[str, Any]]:
-        """The body, and the JSON object in it."""
-        if request.headers.get("content-encoding", "identity").lower() != "identity":
-            # Before it is read: a few bytes may be a gigabyte.
-            raise Refused(415, "compressed", "the body is compressed: send it without content-encoding")
-        if (request.content_length or 0) > self._limits.body_bytes:
-            raise Refused(413, "body_size", f"the body is longer than {self._limits.body_bytes} bytes")
-        try:
-            async with asyncio.timeout(self._limits.body_seconds):
-                body = await request.read()
-        except TimeoutError:
-            raise Refused(408, "body_time", "the body of the request did not arrive in time") from None
-        given = await aside(sse.load, body) if len(body) > _LARGE else sse.load(body)
-        if given is None:
-            raise Refused(400, "body", "the body of the request is not a JSON object")
-        return body, given
-
-    async def _driven(
-        self,
-        request: web.Request,
-        route: ModelRoute,
-        tail: str,
-        exchange: ByteExchange,
-        source: UpstreamSource,
-        listener: ItemListener | None,
-        started: float,
-    ) -> web.StreamResponse:
+            listener = items.ItemListener(self._items, owner)
+        source = UpstreamSource(self._client, exchange, url + self._query(request), passed)
         driver = Driver(exchange, source)
-        try:
-            out = await driver.first()
-            answer: ClientResponse = driver.answer
-            self._metrics.first_byte(route.name, time.perf_counter() - started)
-            if out is Handover.STREAM:
-                source.streaming = True
-                return await self._stream(request, driver, exchange, listener)
-            body = await self._started().read(answer) if out is Handover.UNREAD else out
-            if listener is not None and answer.status < 300:
-                listener.whole(body)
-            return web.Response(status=answer.status, body=body, headers=headers.to_client(answer.headers))
-        except _UPSTREAM_ERRORS:
-            raise
-        except Exception as error:
-            return self._failed(route, tail, error)
-        finally:
-            await driver.close()
+        with self._metrics.streams.labels(route.name).track_inprogress():
+            try:
+                out = await driver.first()
+                self._metrics.first_byte(route.name, time.perf_counter() - started)
+                if out is Handover.STREAM:
+                    source.streaming = True
+                    return await self._stream(request, driver, exchange, listener)
+                return await self._whole(driver.answer, out, route, listener)
+            except BaseException as error:
+                # Where the driver has not begun to read a stream, it does not know that there is nobody left.
+                exchange.finish(error)
+                if isinstance(error, _UPSTREAM_ERRORS) or not isinstance(error, Exception):
+                    raise
+                return _refusal(route, tail, error)
+            finally:
+                await driver.close()
+
+    def _with_items(
+        self, given: Mapping[str, Any], found: Mapping[int, bytes]
+    ) -> tuple[dict[str, Any], bytes]:
+        """The request with the items that it refers to, and its JSON."""
+        size = sum(map(len, found.values()))
+        if size > self._limits.body_bytes:
+            raise Refused(413, "body_size", f"its items are longer than {self._limits.body_bytes} bytes")
+
+        made = items.put(given, found)
+        return made, sse.dump(made)
+
+    async def _whole(
+        self, answer: ClientResponse, out: Any, route: ModelRoute, listener: items.ItemListener | None
+    ) -> web.Response:
+        body: bytes = await self._client.read(answer) if out is Handover.UNREAD else out
+        if listener is not None and answer.status < 300:
+            listener.whole(body)
+        if answer.status >= 400:
+            body = _without_key(body, route)
+        return web.Response(status=answer.status, body=body, headers=headers.to_client(answer.headers))
 
     async def _stream(
-        self, request: web.Request, driver: Driver, exchange: ByteExchange, listener: ItemListener | None
+        self,
+        request: web.Request,
+        driver: Driver,
+        exchange: ByteExchange,
+        listener: items.ItemListener | None,
     ) -> web.StreamResponse:
-        response = _streamed(driver.answer)
-        await response.prepare(request)
-        try:
-            async with aclosing(driver.arest()) as pieces:
-                async for piece in pieces:
-                    await response.write(piece)
-                    if listener is not None:
-                        listener.feed(piece)
-        except _UPSTREAM_ERRORS as error:
-            if _is_gone(request):
-                return response
-            last = exchange.fail(said_of(error))
-            if not last:
-                # In the middle of an event: only a connection that breaks tells the client.
-                _abort(request)
-                return response
-            await response.write(last)
-        await response.write_eof()
-        return response
-
-    def _failed(self, route: ModelRoute, tail: str, error: Exception) -> web.Response:
-        """An answer of the codec."""
-        reply = route.codec.reply(tail, error)
-        if reply.status >= 500:
-            log.error("a request failed: %s", type(error).__name__)
-        return web.Response(status=reply.status, body=reply.body, content_type="application/json")
+        async with self._downstream.begin(request, driver.answer) as stream:
+            try:
+                async with aclosing(driver.arest()) as rest:
+                    async for piece in rest:
+                        await stream.write(piece)
+                        if listener is not None:
+                            listener.feed(piece)
+            except Exception as error:
+                # The head has been sent, so that it cannot be another answer.
+                if not stream.is_gone:
+                    if last := exchange.fail(_said_of(error)[1]):
+                        await stream.write(last)
+                    else:
+                        # In the middle of an event: only a connection that breaks tells the client.
+                        stream.abort()
+            return await stream.end()
 
     # Requests that pass unchanged.
 
     async def _pass(
-        self, request: web.Request, tail: str, route: ModelRoute, body: Any, api: Api | None
+        self, request: web.Request, tail: str, route: ModelRoute, body: bytes, api: Api | None
     ) -> web.StreamResponse:
-        url = route.upstream.url + tail + _query(request)
+        url = route.upstream.url + tail + self._query(request)
         passed = self._headers(request, route, api)
+        has_body = request.method not in ("GET", "HEAD") and bool(body)
         with self._metrics.streams.labels(route.name).track_inprogress():
-            answer = await self._started().send(request.method, url, passed, body)
+            answer = await self._client.send(request.method, url, passed, body if has_body else None)
             try:
+                if answer.status >= 400:
+                    return await self._whole(answer, Handover.UNREAD, route, None)
                 return await self._passed(request, answer)
             finally:
-                answer.close() if not answer.content.at_eof() else answer.release()
+                answer.release()
                 self._metrics.ended(route.name, "other" if api is None else api.name, "passed")
                 line = f"{request.method} {tail}; passed; {answer.status}"
                 log.info("%s: %s", route.name, ascii_line(line))
 
     async def _passed(self, request: web.Request, answer: ClientResponse) -> web.StreamResponse:
-        response = _streamed(answer)
-        await response.prepare(request)
-        try:
-            async for piece in answer.content.iter_any():
-                await response.write(piece)
-        except _UPSTREAM_ERRORS:
-            _abort(request)
-            return response
-        await response.write_eof()
-        return response
+        async with self._downstream.begin(request, answer) as stream:
+            try:
+                async for piece in pieces(answer):
+                    await stream.write(piece)
+            except _UPSTREAM_ERRORS:
+                stream.abort()
+            return await stream.end()
 
-    def _headers(self, request: web.Request, route: ModelRoute, api: Api | None) -> Any:
+    def _headers(self, request: web.Request, route: ModelRoute, api: Api | None) -> CIMultiDict[str]:
         return headers.to_upstream(
             request.headers,
             key=route.upstream.key,
-            ours=bool(self._checks.keys),
+            own=self._checks.keys,
             key_header="authorization" if api is None else api.key_header,
         )
 
-    def _started(self) -> Client:
-        if self._client is None:
-            raise RuntimeError("the gateway has not been started")
-        return self._client
+    def _query(self, request: web.Request) -> str:
+        """The query as it came, with its question mark."""
+        _, mark, query = request.raw_path.partition("?")
+        self._checks.check_query(query)
+        return mark + query.partition("#")[0]
 
 
 class Watch(Observer):
@@ -274,25 +270,42 @@ class Watch(Observer):
         self._metrics = metrics
 
     def on_record(self, record: Record) -> None:
-        self._metrics.recorded(self._route, record)
         log.info("%s: %s", self._route, ascii_line(str(record)))
+        self._metrics.recorded(self._route, record)
 
 
 def ascii_line(text: str) -> str:
     """A line of the log: names of models and tools are a client's, and may hold anything."""
-    return text.encode("ascii", "backslashreplace").decode().translate(_CONTROLS)
+    return text[:_LINE].encode("ascii", "backslashreplace").decode().translate(_CONTROLS)
 
 
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-
-
-def said_of(error: Exception) -> str:
-    """What a client may know of an error of the upstream."""
+def _said_of(error: Exception) -> tuple[int, str, str]:
+    """The status, the message and the code of an error that a client is told of."""
     if isinstance(error, UpstreamError):
-        return str(error)
+        return 502, str(error), "upstream"
     if isinstance(error, TimeoutError):
-        return "the upstream did not answer in time"
-    return f"the upstream cannot be reached, or its answer broke off ({type(error).__name__})"
+        return 504, "the upstream did not answer in time", "upstream"
+    name = type(error).__name__
+    if isinstance(error, ClientError):
+        return 502, f"the upstream cannot be reached, or its answer broke off ({name})", "upstream"
+    # Its message may quote the request.
+    log.error("a request failed: %s", name, exc_info=log.isEnabledFor(logging.DEBUG))
+    return 500, "the gateway failed; its log says more", "gateway"
+
+
+def _refusal(route: ModelRoute, tail: str, error: Exception) -> web.Response:
+    """The codec's answer to an error of its own."""
+    reply = route.codec.reply(tail, error)
+    if reply.status == 500:
+        status, message, code = _said_of(error)
+        raise Refused(status, code, message)
+    return web.Response(status=reply.status, body=reply.body, content_type="application/json")
+
+
+def _without_key(body: bytes, route: ModelRoute) -> bytes:
+    """An error of the upstream, which may repeat the operator's key."""
+    key = route.upstream.key
+    return body if key is None else body.replace(key.encode(), b"[secret]")
 
 
 def _error(
@@ -300,28 +313,3 @@ def _error(
 ) -> web.Response:
     body = sse.dump(error_body(api, status, message, code))
     return web.Response(status=status, body=body, content_type="application/json", headers=more)
-
-
-def _streamed(answer: ClientResponse) -> web.StreamResponse:
-    passed = headers.to_client(answer.headers)
-    if answer.content_type == "text/event-stream":
-        # Proxies such as nginx would wait for more of it.
-        passed["cache-control"] = "no-cache"
-        passed["x-accel-buffering"] = "no"
-    return web.StreamResponse(status=answer.status, headers=passed)
-
-
-def _is_gone(request: web.Request) -> bool:
-    """Whether the client has closed the connection. aiohttp then raises what it raises for upstreams."""
-    return request.transport is None or request.transport.is_closing()
-
-
-def _abort(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()
-
-
-def _query(request: web.Request) -> str:
-    """The query as it came, with its question mark."""
-    _, mark, query = request.raw_path.partition("?")
-    return mark + query.partition("#")[0]

@@ -2,50 +2,35 @@
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from urllib.parse import unquote
+from urllib.parse import unquote_plus
 
 from aiohttp import web
 
 from wirecall._gateway import headers
 from wirecall._gateway.refusals import Refused
 
+# An address of IPv6 in brackets, or a name or another address; a port may follow. Options have no brackets.
+_HOST = re.compile(r"\[([^\[\]]*)\](?::\d*)?|([^:\[\]@/]*)(?::\d*)?")
+
 
 def is_loopback(host: str) -> bool:
     """Whether a host, with or without its port, is this machine."""
-    name = host_name(host)
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost"
+    address = _address(host)
+    return host_name(host) == "localhost" if address is None else address.is_loopback
 
 
 def host_name(host: str) -> str:
-    """The name or address in a `host` header, in lower case."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].lower() if host.count(":") <= 1 else host
+    """The name or address in a `host` header, in lower case; all of it if it is of no known form."""
+    found = _HOST.fullmatch(host)
+    return (host if found is None else found[1] or found[2]).lower()
 
 
 def is_preflight(request: web.Request) -> bool:
     """Whether a browser asks whether a page may ask."""
     return request.method == "OPTIONS" and "origin" in request.headers
-
-
-def safe_path(raw: str) -> str:
-    """The path of a request as it came, if no server can resolve it to another one.
-
-    Raises:
-        Refused: It has dot segments, backslashes or empty segments, encoded or not, or it is no path.
-    """
-    path = raw.partition("?")[0]
-    # Servers and proxies decode once or twice.
-    for seen in (path, unquote(path), unquote(unquote(path))):
-        segments = seen.split("/")
-        if not seen.startswith("/") or "\\" in seen or {".", ".."} & {*segments} or "" in segments[1:-1]:
-            raise Refused(400, "path", "the path is not one that this gateway serves")
-    return path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +54,10 @@ class Guard:
         Refused: The request is not passed on.
         """
         origin = request.headers.get("origin")
-        if origin is not None and origin not in self.origins:
+        site = request.headers.get("sec-fetch-site", "none")
+        # Images and links of a page have no origin.
+        is_page = origin is not None or site not in ("none", "same-origin")
+        if is_page and origin not in self.origins:
             raise Refused(
                 403,
                 "origin",
@@ -78,29 +66,34 @@ class Guard:
         if is_preflight(request):
             return  # It has no key, and asks for nothing.
         if self.keys:
-            self._check_key(headers.credential(request.headers))
+            given = headers.credential(request.headers)
+            if not _is_one_of(given, self.keys):
+                what = "is not one of this gateway" if given else "is missing"
+                how = "send a key of this gateway as a bearer token, or as x-api-key"
+                raise Refused(401, "key", f"the API key {what}: {how}")
         elif not (self.open or is_loopback(request.host) or host_name(request.host) in self.hosts):
             # A name that an attacker's page has bound to this machine.
             raise Refused(
                 403, "host", "this gateway does not serve the host of the request; list it with --allow-host"
             )
 
+    def check_query(self, query: str) -> None:
+        """Raises:
+        Refused: It has one of the gateway's keys, which would leave the gateway.
+        """
+        if any(key in query or key in unquote_plus(query) for key in self.keys):
+            raise Refused(400, "key", "send the key in a header, not in the URL")
+
     async def allow_origin(self, request: web.Request, response: web.StreamResponse) -> None:
         """Lets the browser show an answer to a page that may ask."""
         origin = request.headers.get("origin")
         if origin is not None and origin in self.origins:
             response.headers["access-control-allow-origin"] = origin
-            response.headers["vary"] = "origin"
+            response.headers.add("vary", "origin")
             if is_preflight(request):
                 response.headers["access-control-allow-methods"] = "GET, POST"
                 wanted = request.headers.get("access-control-request-headers", "")
                 response.headers["access-control-allow-headers"] = wanted
-
-    def _check_key(self, given: str) -> None:
-        # All are compared, so that the time says nothing.
-        found = [hmac.compare_digest(given.encode(errors="replace"), key.encode()) for key in self.keys]
-        if not any(found):
-            raise Refused(401, "key", "the API key is not one of this gateway")
 
 
 def check_admin(request: web.Request, *, token: str | None, hosts: Iterable[str]) -> None:
@@ -110,21 +103,24 @@ def check_admin(request: web.Request, *, token: str | None, hosts: Iterable[str]
         Refused: The request gets no answer.
     """
     host = request.host
-    if not (is_loopback(host) or _is_address(host_name(host)) or host_name(host) in hosts):
+    if _address(host) is None and host_name(host) not in ("localhost", *hosts):
         raise Refused(403, "host", "this port does not serve the host of the request")
     origin = request.headers.get("origin")
     site = request.headers.get("sec-fetch-site", "none")
     if origin not in (None, f"{request.scheme}://{host}") or site not in ("none", "same-origin"):
         raise Refused(403, "origin", "this port does not answer to other web pages")
-    if token is not None:
-        given = headers.credential(request.headers)
-        if not hmac.compare_digest(given.encode(errors="replace"), token.encode()):
-            raise Refused(401, "key", "send the admin token as a bearer token")
+    if token is not None and not _is_one_of(headers.credential(request.headers), [token]):
+        raise Refused(401, "key", "send the admin token as a bearer token")
 
 
-def _is_address(name: str) -> bool:
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(host_name(host))
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def _is_one_of(given: str, keys: Iterable[str]) -> bool:
+    # In constant time: all are compared.
+    found = [hmac.compare_digest(given.encode(errors="replace"), key.encode()) for key in keys]
+    return any(found)

@@ -1,6 +1,6 @@
 """Which headers pass through the gateway: all but those that are about one connection, or about the way."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from multidict import CIMultiDict, CIMultiDictProxy
 
@@ -12,30 +12,39 @@ _CONNECTION = frozenset(
     }
 )
 _REQUEST = _CONNECTION | {
-    *("host", "accept-encoding", "expect", "proxy-authorization"),
+    *("host", "accept-encoding", "expect", "proxy-authorization", "if-none-match", "if-modified-since"),
     *("cookie", "forwarded", "origin", "referer", "x-real-ip"),
 }
-_RESPONSE = _CONNECTION | {"set-cookie", "alt-svc", "server", "date"}
+# Also what a server says about its own name, which browsers would take for the gateway's.
+_RESPONSE = _CONNECTION | {
+    *("set-cookie", "alt-svc", "server", "date", "strict-transport-security", "clear-site-data"),
+    *("content-digest", "content-md5", "digest", "repr-digest"),
+}
 _REQUEST_PREFIXES = ("x-forwarded-", "sec-")
+_RESPONSE_PREFIXES = ("access-control-",)
 _CREDENTIALS = ("authorization", "x-api-key")
+# Where other clients send theirs, such as Azure's and Google's.
+_MORE_CREDENTIALS = (*_CREDENTIALS, "api-key", "x-goog-api-key")
 
 
 def to_upstream(
-    given: CIMultiDictProxy[str], *, key: str | None, ours: bool, key_header: str
+    given: CIMultiDictProxy[str], *, key: str | None, own: Collection[str], key_header: str
 ) -> CIMultiDict[str]:
     """The headers of a request to the upstream.
 
     Args:
         key: Replaces the client's key, in the header in which that came.
-        ours: The client's key is one of the gateway, and must not leave it.
+        own: The gateway's own keys, of which none may leave it.
         key_header: Where the key is sent if the client sent none.
     """
     passed = _passing(given, _REQUEST, _REQUEST_PREFIXES)
     name = key_header
     for one in _CREDENTIALS:
-        if (ours or key is not None) and one in passed:
+        if (own or key is not None) and one in passed:
             name = one
             passed.popall(one)
+    for other in {one for one, value in passed.items() if any(secret in value for secret in own)}:
+        passed.popall(other, None)
     if key is not None:
         passed[name] = key if name == "x-api-key" else f"Bearer {key}"
     passed["accept-encoding"] = "identity"
@@ -44,7 +53,7 @@ def to_upstream(
 
 def to_client(given: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     """The headers of an answer to the client."""
-    return _passing(given, _RESPONSE, ())
+    return _passing(given, _RESPONSE, _RESPONSE_PREFIXES)
 
 
 def credential(given: Mapping[str, str]) -> str:
@@ -53,18 +62,18 @@ def credential(given: Mapping[str, str]) -> str:
     return given.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else "")
 
 
+def credentials(given: CIMultiDictProxy[str]) -> list[str]:
+    """All that may be a key of a client, as it came."""
+    return [f"{name}:{value}" for name in _MORE_CREDENTIALS for value in given.getall(name, ())]
+
+
 def _passing(
     given: CIMultiDictProxy[str], dropped: frozenset[str], prefixes: tuple[str, ...]
 ) -> CIMultiDict[str]:
-    named = frozenset(_named(given.getall("connection", ())))
-    passed: CIMultiDict[str] = CIMultiDict()
-    for name, value in given.items():
-        lower = name.lower()
-        if lower not in dropped and lower not in named and not lower.startswith(prefixes or "\0"):
-            passed.add(name, value)
-    return passed
-
-
-def _named(values: Iterable[str]) -> Iterable[str]:
-    """The headers that `connection` says are about this connection."""
-    return (name.strip().lower() for value in values for name in value.split(","))
+    # What `connection` names is about this connection, too.
+    named = {name.strip().lower() for value in given.getall("connection", ()) for name in value.split(",")}
+    return CIMultiDict(
+        (name, value)
+        for name, value in given.items()
+        if (lower := name.lower()) not in dropped | named and not lower.startswith(prefixes)
+    )

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wirecall._clients import sse
@@ -12,12 +12,12 @@ _DONE = b'"response.output_item.done"'
 
 
 class ItemMemory:
-    """The items that clients got, each for the key of its client: an id of one key is unknown to others.
+    """The items that clients got, each for the keys of its client: an id of one client is unknown to others.
 
     The oldest items are forgotten first.
 
     Args:
-        most: The number of items, over all keys.
+        most: The number of items, over all clients.
         most_bytes: Their size as JSON.
     """
 
@@ -29,9 +29,10 @@ class ItemMemory:
         # Keys of clients are not kept, only their hashes under a secret of this process.
         self._secret = secrets.token_bytes(32)
 
-    def owner(self, key: str) -> bytes:
-        """What stands for the key of a client."""
-        return hashlib.blake2b(key.encode(errors="replace"), key=self._secret, digest_size=16).digest()
+    def owner(self, keys: Iterable[str]) -> bytes:
+        """What stands for the keys of a client."""
+        written = "\0".join(keys).encode(errors="surrogateescape")
+        return hashlib.blake2b(written, key=self._secret, digest_size=16).digest()
 
     def keep(self, owner: bytes, item: object) -> None:
         if not isinstance(item, Mapping) or not isinstance(id := item.get("id"), str):
@@ -44,24 +45,24 @@ class ItemMemory:
         while len(self._items) > self._most or self._bytes > self._most_bytes:
             self._bytes -= len(self._items.popitem(last=False)[1])
 
-    def resolved(self, owner: bytes, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The request with the items that its references name; the same object if it has none of them."""
+    def find(self, owner: bytes, request: Mapping[str, Any]) -> dict[int, bytes]:
+        """The items that a request refers to, as JSON, by the places of their references in its input."""
+        found: dict[int, bytes] = {}
         given = request.get("input")
-        if not isinstance(given, list):
-            return request
-        items = [self._item(owner, one) for one in given]
-        return (
-            request if all(a is b for a, b in zip(items, given, strict=True)) else {**request, "input": items}
-        )
+        for place, one in enumerate(given if isinstance(given, list) else ()):
+            if not isinstance(one, dict) or one.get("type") != "item_reference":
+                continue
+            if isinstance(id := one.get("id"), str) and (owner, id) in self._items:
+                self._items.move_to_end((owner, id))
+                found[place] = self._items[owner, id]
+        return found
 
-    def _item(self, owner: bytes, given: Any) -> Any:
-        if not isinstance(given, dict) or given.get("type") != "item_reference":
-            return given
-        key = owner, str(given.get("id"))
-        if key not in self._items:
-            return given
-        self._items.move_to_end(key)
-        return sse.load(self._items[key])
+
+def put(request: Mapping[str, Any], found: Mapping[int, bytes]) -> dict[str, Any]:
+    """The request with these items in the places of their references."""
+    read = {written: sse.load(written) for written in {*found.values()}}
+    items = [read[found[place]] if place in found else one for place, one in enumerate(request["input"])]
+    return {**request, "input": items}
 
 
 class ItemListener:
@@ -70,7 +71,7 @@ class ItemListener:
     def __init__(self, memory: ItemMemory, owner: bytes) -> None:
         self._memory = memory
         self._owner = owner
-        self._events = sse.Parser()
+        self._events: sse.Parser | None = sse.Parser()
 
     def whole(self, body: bytes) -> None:
         output = (sse.load(body) or {}).get("output")
@@ -78,6 +79,14 @@ class ItemListener:
             self._memory.keep(self._owner, item)
 
     def feed(self, piece: bytes) -> None:
-        for event in self._events.feed(piece):
+        if self._events is None:
+            return
+        try:
+            events = self._events.feed(piece)
+        except sse.TooLargeError:
+            # Such an item would not be remembered either.
+            self._events = None
+            return
+        for event in events:
             if event.data is not None and _DONE in event.data:
                 self._memory.keep(self._owner, (sse.load(event.data) or {}).get("item"))

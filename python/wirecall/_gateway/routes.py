@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from wirecall._apis.registry import apis
 from wirecall._clients.codec import Codec
 from wirecall._text.options import Options
 from wirecall._tools.formats.description import Format
@@ -52,14 +53,23 @@ class Upstream:
     key: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        url = self.url.rstrip("/")
         try:
-            parts = urlsplit(self.url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable or parts.query or parts.fragment or parts.username is not None:
-            raise ConfigError("an upstream must be an http or https URL such as http://127.0.0.1:11434/v1")
-        object.__setattr__(self, "url", self.url.rstrip("/"))
+            parts = urlsplit(url)
+            parts.port  # noqa: B018  (it raises)
+        except ValueError as error:
+            raise ConfigError(f"the upstream {self.url} is not a URL: {error}") from error
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(
+                f"the upstream {self.url} must begin with http:// or https://, as in http://127.0.0.1:11434/v1"
+            )
+        if parts.username is not None or parts.query or parts.fragment:
+            raise ConfigError(
+                "an upstream has no user name and no query: give its key as WIRECALL_SERVE_UPSTREAM_KEY"
+            )
+        if ending := next((one for api in apis().values() for one in api.routes if url.endswith(one)), None):
+            raise ConfigError(f"the upstream {url} is a base URL: leave {ending} out")
+        object.__setattr__(self, "url", url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +106,17 @@ class Routes:
 
 
 def load(
-    path: Path | None, upstream: Upstream | None, options: Mapping[str, Any], accepted: Collection[str]
+    path: Path | None,
+    url: str | None,
+    options: Mapping[str, Any],
+    accepted: Collection[str],
+    *,
+    key: str | None = None,
 ) -> Routes:
     """Reads the routes of a file. Models that none of them matches go to the upstream, if there is one.
 
     Args:
+        url, key: The upstream, and the key that replaces those of clients. They override the file's.
         options: Those of every route, where it has no others.
         accepted: The options that clients may change.
 
@@ -108,13 +124,15 @@ def load(
         ConfigError: The file or an option cannot be used.
     """
     given = {} if path is None else _read(path)
-    where = "the configuration" if path is None else str(path)
+    where = "the options" if path is None else str(path)
     _check(given, _FILE_KEYS, where)
-    # What is given with the command counts.
-    if upstream is None and "upstream" in given:
-        upstream = _upstream(given, where)
+    if url is None:
+        upstream = _upstream(given, where, None, key)
+    else:
+        upstream = _upstream({"upstream": url}, "--upstream", None, key)
     common = {**DEFAULTS, **options, **_table(given, "options", where)}
     folder = Path() if path is None else path.parent
+    default = _codec(common, accepted, folder, where)
     found: list[ModelRoute] = []
     routes = given.get("route", [])
     if not isinstance(routes, list):
@@ -125,18 +143,19 @@ def load(
             raise ConfigError(f"{where}: routes are tables that begin with [[route]]")
         _check(one, _ROUTE_KEYS, at)
         model, native = one.get("model"), one.get("native", False)
-        if not isinstance(model, str) or not isinstance(native, bool):
-            raise ConfigError(f'{at}: it needs a model, such as model = "qwen*"; native is true or false')
+        if not isinstance(model, str):
+            raise ConfigError(f'{at}: it needs a model, such as model = "qwen*"')
+        if not isinstance(native, bool):
+            raise ConfigError(f"{at}: native must be true or false")
         name = one.get("name", model)
-        server = _upstream(one, at) if "upstream" in one else upstream
+        server = _upstream(one, at, upstream, None)
         if server is None:
             raise ConfigError(f"{at}: it has no upstream, and there is none for all routes")
         chosen = {**common, **_table(one, "options", at)}
         codec = _codec(chosen, accepted, folder, at)
         found.append(ModelRoute(name=str(name), model=model, upstream=server, native=native, codec=codec))
     if upstream is not None:
-        codec = _codec(common, accepted, folder, where)
-        found.append(ModelRoute(name="default", model="*", upstream=upstream, codec=codec))
+        found.append(ModelRoute(name="default", model="*", upstream=upstream, codec=default))
     if not found:
         raise ConfigError("there is no upstream: give one with --upstream, or routes with --config")
     return Routes(routes=tuple(found))
@@ -164,13 +183,17 @@ def _table(given: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
     return table
 
 
-def _upstream(given: Mapping[str, Any], where: str) -> Upstream:
-    url, env = given["upstream"], given.get("key_env")
-    if not isinstance(url, str) or not (env is None or isinstance(env, str)):
+def _upstream(
+    given: Mapping[str, Any], where: str, inherited: Upstream | None, key: str | None
+) -> Upstream | None:
+    """The upstream of a table, or the inherited one, with the key of the table."""
+    url, env = given.get("upstream"), given.get("key_env")
+    if not all(one is None or isinstance(one, str) for one in (url, env)):
         raise ConfigError(f"{where}: upstream and key_env must be strings")
-    key = None if env is None else os.environ.get(env)
-    if env is not None and not key:
+    if env is not None and key is None and not (key := os.environ.get(env)):
         raise ConfigError(f"{where}: the environment variable {env} is not set")
+    if url is None:
+        return inherited if inherited is None or env is None else Upstream(url=inherited.url, key=key)
     try:
         return Upstream(url=url, key=key)
     except ConfigError as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -9,17 +10,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import http_parser, web
 
 from wirecall._gateway import admin, routes
 from wirecall._gateway.gateway import Gateway
-from wirecall._gateway.guard import Guard, is_loopback
+from wirecall._gateway.guard import Guard, host_name, is_loopback
 from wirecall._gateway.limits import Limits
 from wirecall._gateway.metrics import Metrics
-from wirecall._gateway.routes import ConfigError, Upstream
+from wirecall._gateway.routes import ConfigError
 
 log = logging.getLogger("wirecall.gateway")
+
+# aiohttp logs what it cannot read, which may be a key, and as often as a client wants.
+_QUIET = logging.getLogger("wirecall.gateway.http")
+_QUIET.setLevel(logging.CRITICAL)
 
 # A thread that rewrites a large request must not keep the event loop waiting for longer.
 _SWITCH_SECONDS = 0.0005
@@ -30,7 +36,8 @@ class GatewaySettings:
     """How the gateway is started.
 
     Attributes:
-        upstream: Serves models without a route.
+        upstream: The base URL of the server for models without a route.
+        upstream_key: Replaces the keys of clients there.
         config: The file with routes.
         options: Options of `wrap` for all routes.
         accepted: Options that clients may change in a request's body.
@@ -41,7 +48,8 @@ class GatewaySettings:
         admin_token: Has to be sent to the admin port; demanded if that is not on loopback.
     """
 
-    upstream: Upstream | None = None
+    upstream: str | None = None
+    upstream_key: str | None = field(default=None, repr=False)
     config: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     accepted: frozenset[str] = frozenset()
@@ -67,11 +75,18 @@ class GatewaySettings:
             raise ConfigError("an admin port that others can reach needs WIRECALL_SERVE_ADMIN_TOKEN")
         routes.check_accepted(self.accepted)
         for path in self.paths:
-            if not path.startswith("/"):
-                raise ConfigError(f"{path!r} is not a path: paths begin with /, such as /embeddings")
+            if not path.startswith("/") or path.startswith("/v1/"):
+                raise ConfigError(f"{path!r} must begin with / and without /v1, such as /embeddings")
+        for origin in self.origins:
+            parts = urlsplit(origin)
+            if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}":
+                raise ConfigError(f"{origin!r} is not an origin, such as https://app.example")
+        for name in self.allowed_hosts:
+            if host_name(name) != name or not name:
+                raise ConfigError(f"{name!r} is not the name of a host, such as gateway.internal")
 
     def load_routes(self) -> routes.Routes:
-        return routes.load(self.config, self.upstream, self.options, self.accepted)
+        return routes.load(self.config, self.upstream, self.options, self.accepted, key=self.upstream_key)
 
 
 async def serve(settings: GatewaySettings, ready: Callable[[str, str], None]) -> None:
@@ -81,8 +96,7 @@ async def serve(settings: GatewaySettings, ready: Callable[[str, str], None]) ->
         ready: Gets the base URLs of both ports, once they listen.
 
     Raises:
-        ConfigError: The routes cannot be used.
-        OSError: A port cannot be listened on.
+        ConfigError: The routes cannot be used, or a port cannot be listened on.
     """
     if http_parser.HttpRequestParser is http_parser.HttpRequestParserPy:  # type: ignore[misc, unused-ignore]
         # The parser in Python accepts more than RFC 9112 allows.
@@ -91,27 +105,24 @@ async def serve(settings: GatewaySettings, ready: Callable[[str, str], None]) ->
     checks = Guard(
         keys=settings.keys, hosts=settings.allowed_hosts, origins=settings.origins, open=settings.open
     )
-    gateway = Gateway(
-        settings.load_routes(), checks, limits=settings.limits, metrics=metrics, paths=settings.paths
-    )
+    loaded = settings.load_routes()
+    gateway = Gateway(loaded, checks, limits=settings.limits, metrics=metrics, paths=settings.paths)
     switch_seconds = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     ending = asyncio.Event()
-    runner = _runner(_application(gateway, checks, settings.limits, ending), settings.limits)
+    runner = _runner(_application(gateway, checks, settings.limits), settings.limits)
     operators = admin.application(metrics, token=settings.admin_token, hosts=settings.allowed_hosts)
     admin_runner = web.AppRunner(operators, access_log=None, shutdown_timeout=1.0)
-    await gateway.start()
     try:
         await runner.setup()
         await admin_runner.setup()
         url = await _listen(runner, settings.host, settings.port)
         admin_url = await _listen(admin_runner, settings.admin_host, settings.admin_port)
-        _on_signals(ending, lambda: reload(gateway, settings))
+        _on_signals(ending, None if settings.config is None else lambda: reload(gateway, settings))
         ready(url, admin_url)
         await ending.wait()
         log.info("ending; running requests have %g s", settings.limits.drain_seconds)
     finally:
-        ending.set()
         await runner.cleanup()
         await admin_runner.cleanup()
         await gateway.close()
@@ -128,17 +139,13 @@ def reload(gateway: Gateway, settings: GatewaySettings) -> None:
         log.info("read the routes again: %s", ", ".join(one.name for one in gateway.routes.routes))
 
 
-def _application(gateway: Gateway, checks: Guard, limits: Limits, ending: asyncio.Event) -> web.Application:
+def _application(gateway: Gateway, checks: Guard, limits: Limits) -> web.Application:
     async def healthy(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
 
-    async def ready(_: web.Request) -> web.Response:
-        is_ending = ending.is_set()
-        return web.Response(status=503 if is_ending else 200, text="ending\n" if is_ending else "ok\n")
-
     made = web.Application(client_max_size=limits.body_bytes)
     made.router.add_get("/healthz", healthy)
-    made.router.add_get("/readyz", ready)
+    made.router.add_get("/readyz", healthy)
     made.router.add_route("*", "/{path:.*}", gateway.handle)
     made.on_response_prepare.append(checks.allow_origin)
     return made
@@ -148,9 +155,11 @@ def _runner(application: web.Application, limits: Limits) -> web.AppRunner:
     return web.AppRunner(
         application,
         access_log=None,
+        logger=_QUIET,
         # A client that goes away ends its handler, and that the upstream's request.
         handler_cancellation=True,
-        shutdown_timeout=limits.drain_seconds,
+        # aiohttp waits for it twice: for what runs, and for what it has cancelled then.
+        shutdown_timeout=limits.drain_seconds / 2,
         keepalive_timeout=limits.header_seconds,
         # Bodies that are compressed are refused, not read.
         auto_decompress=False,
@@ -158,17 +167,30 @@ def _runner(application: web.Application, limits: Limits) -> web.AppRunner:
 
 
 async def _listen(runner: web.AppRunner, host: str, port: int) -> str:
-    site = web.TCPSite(runner, host, port, backlog=1024)
-    await site.start()
+    site = web.TCPSite(runner, host.strip("[]"), port, backlog=1024)
+    try:
+        await site.start()
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
+        raise ConfigError(
+            f"cannot listen on {host}:{port}: {said}; --port and --admin-port 0 take free ones"
+        ) from error
     address = runner.addresses[0]
     shown = f"[{address[0]}]" if ":" in address[0] else address[0]
     return f"http://{shown}:{address[1]}"
 
 
-def _on_signals(ending: asyncio.Event, reload: Callable[[], None]) -> None:
+def _on_signals(ending: asyncio.Event, reload: Callable[[], None] | None) -> None:
     """Windows has no signals in its event loop: Ctrl-C ends the process there, and nothing is read again."""
-    loop = asyncio.get_running_loop()
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def end() -> None:
+        if ending.is_set() and task is not None:
+            task.cancel()  # Told twice, it ends at once.
+        ending.set()
+
     with suppress(NotImplementedError, RuntimeError):
         for name in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(name, ending.set)
-        loop.add_signal_handler(signal.SIGHUP, reload)
+            loop.add_signal_handler(name, end)
+        if reload is not None:
+            loop.add_signal_handler(signal.SIGHUP, reload)

@@ -140,17 +140,16 @@ class Recorder:
         self._delivered = False
         self._started = datetime.now(UTC)
         self._start = time.perf_counter()
-        self._observer = observer
-        if observer is not None:
-            self._tell(observer.on_request, request)
+        self._observer = observer or Observer()
+        self._tell(self._observer.on_request, request)
 
     def _tell(self, tell: Callable[..., None], *given: Any) -> None:
         try:
             tell(*given)
         except Exception as failure:
-            self._observer = None
+            self._observer = Observer()
             # Without its message, which may quote what it was given.
-            log.warning("%s raised %s", getattr(tell, "__qualname__", "an observer"), type(failure).__name__)
+            log.warning("%s raised %s", tell.__qualname__, type(failure).__name__)
 
     def set_tools(self, tools: Iterable[str], protocol: str) -> None:
         self._fixed.update(tools=tuple(tools), protocol=protocol)
@@ -181,8 +180,7 @@ class Recorder:
             "request": self._text([written]),
         }
         self._attempts.append(_OpenAttempt(fixed, self._sha256()))
-        if self._observer is not None:
-            self._tell(self._observer.on_attempt, reason, request)
+        self._tell(self._observer.on_attempt, reason, request)
 
     def set_status(self, status: int) -> None:
         self._attempts[-1].status = status
@@ -208,16 +206,13 @@ class Recorder:
             return
         if self._content:
             self._output.append(out if isinstance(out, bytes) else _dump(out))
-        if self._observer is not None:
-            self._tell(self._observer.on_output, out)
+        self._tell(self._observer.on_output, out)
 
     def add_source(self, number: int, piece: str) -> None:
-        if self._observer is not None:
-            self._tell(self._observer.on_source, number, piece)
+        self._tell(self._observer.on_source, number, piece)
 
     def add_notice(self, notice: Notice) -> None:
-        if self._observer is not None:
-            self._tell(self._observer.on_notice, notice)
+        self._tell(self._observer.on_notice, notice)
 
     def next_text(self) -> int:
         """The number of the response's next text."""
@@ -233,16 +228,14 @@ class Recorder:
         last.end += len(said)
         if self._content:
             last.pieces.append(said)
-        if self._observer is not None:
-            self._tell(self._observer.on_text, kind, number, start, said)
+        self._tell(self._observer.on_text, kind, number, start, said)
 
     def add_event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
         tool = tool if tool in self._fixed["tools"] else None
         kept = content if self._content else None
         event = RecordEvent(time=self._now(), kind=kind, tool=tool, content=kept, **more)
         self._attempts[-1].events.append(event)
-        if self._observer is not None:
-            self._tell(self._observer.on_event, event)
+        self._tell(self._observer.on_event, event)
 
     @property
     def failure(self) -> Outcome:
@@ -278,8 +271,7 @@ class Recorder:
         )
         if self._logs:
             log.debug("%s", record)
-        if self._observer is not None:
-            self._tell(self._observer.on_record, record)
+        self._tell(self._observer.on_record, record)
         if self._deliver is None:
             return
         try:

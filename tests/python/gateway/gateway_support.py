@@ -13,7 +13,6 @@ from aiohttp import ClientSession, ClientTimeout, web
 from yarl import URL
 
 from wirecall._gateway.limits import Limits
-from wirecall._gateway.routes import Upstream
 from wirecall._gateway.server import GatewaySettings, serve
 
 Json = dict[str, Any]
@@ -176,7 +175,7 @@ class Running:
         try:
             writer.write(data)
             async with asyncio.timeout(20):
-                return await reader.read(1 << 20)
+                return await reader.read(-1)
         finally:
             writer.close()
 
@@ -202,6 +201,7 @@ async def gateway(
     *,
     target: str | None = None,
     key: str | None = None,
+    without_upstream: bool = False,
     config: Path | None = None,
     **more: Any,
 ) -> AsyncIterator[Running]:
@@ -210,12 +210,14 @@ async def gateway(
     Args:
         target: The base URL of another upstream.
         key: Replaces the keys of clients.
+        without_upstream: Only the routes of the configuration have one.
         more: Settings.
     """
     limits = Limits(**{"drain_seconds": 0.2, **more.pop("limits", {})})
     async with scripted(script) as (upstream, url):
         settings = GatewaySettings(
-            upstream=Upstream(url=target or url, key=key),
+            upstream=None if without_upstream else target or url,
+            upstream_key=key,
             config=config,
             port=0,
             admin_port=0,

@@ -24,7 +24,6 @@ from gateway_support import (
     whole,
 )
 
-from wirecall._gateway.routes import Upstream
 from wirecall._gateway.server import GatewaySettings
 
 PATHS = {"chat": "/chat/completions", "messages": "/messages", "responses": "/responses"}
@@ -162,7 +161,7 @@ async def test_no_upstream_is_502_and_redirects_are_not_followed() -> None:
                 bare = {"model": "m", "messages": [{"role": "user", "content": str(code)}]}
                 assert (await one.post(bare))[0] == 502
         assert elsewhere.seen == []
-    settings = GatewaySettings(upstream=Upstream(url="http://127.0.0.1:1/v1"))
+    settings = GatewaySettings(upstream="http://127.0.0.1:1/v1")
     assert settings.load_routes().first.upstream.url == "http://127.0.0.1:1/v1"
 
 
@@ -337,7 +336,7 @@ async def test_a_failure_of_the_gateway_says_nothing_of_its_inside(
     def broken(*_: Any) -> None:
         raise RuntimeError("sk-secret")
 
-    monkeypatch.setattr("wirecall._gateway.gateway.ItemMemory.owner", broken)
+    monkeypatch.setattr("wirecall._gateway.items.ItemMemory.owner", broken)
     async with gateway() as one:
         status, body = await one.post(asking())
         assert status == 500

@@ -6,7 +6,7 @@ from typing import Any
 from aiohttp import web
 from gateway_support import CALL, TOOL, Seen, asking, gateway, running, streaming
 
-from wirecall._gateway.items import ItemListener, ItemMemory
+from wirecall._gateway.items import ItemListener, ItemMemory, put
 
 TOOLS = [{"type": "function", **TOOL["function"]}]
 
@@ -85,8 +85,9 @@ async def test_an_item_of_one_key_does_not_exist_for_another() -> None:
             (other, 400),
             ({}, 400),
             ({"x-api-key": "b"}, 400),
+            ({"x-api-key": "a"}, 400),
+            ({"api-key": "a"}, 400),
             (own, 200),
-            ({"x-api-key": "a"}, 200),
         ):
             found, said = await one.post(asked, "/responses", headers=headers)
             assert found == status
@@ -113,30 +114,30 @@ async def test_a_history_of_the_server_stays_refused() -> None:
             assert key in json.loads(said)["error"]["message"]
 
 
+def resolved(memory: ItemMemory, owner: bytes, *ids: object) -> list[str]:
+    """The types of the items in the places of references to these ids."""
+    request = {"input": [{"type": "item_reference", "id": id} for id in ids]}
+    return [one["type"] for one in put(request, memory.find(owner, request))["input"]]
+
+
 def test_the_memory_is_bounded() -> None:
     memory = ItemMemory(3, 2000)
-    owner = memory.owner("key")
+    owner = memory.owner(["authorization:key"])
     for number in range(5):
         memory.keep(owner, message(f"m{number}", "x"))
-    references = [{"type": "item_reference", "id": f"m{number}"} for number in range(5)]
-    found = memory.resolved(owner, {"input": references})["input"]
-    assert [one["type"] for one in found] == ["item_reference"] * 2 + ["message"] * 3
+    ids = [f"m{number}" for number in range(5)]
+    assert resolved(memory, owner, *ids) == ["item_reference"] * 2 + ["message"] * 3
+    assert resolved(memory, memory.owner([]), *ids) == ["item_reference"] * 5
     memory.keep(owner, message("large", "x" * 1500))
-    found = memory.resolved(owner, {"input": [*references, {"type": "item_reference", "id": "large"}]})[
-        "input"
-    ]
-    assert [one["type"] for one in found[-2:]] == ["message", "message"]
-    assert found[2] == references[2]
+    assert resolved(memory, owner, "m2", "m4", "large") == ["item_reference", "message", "message"]
     memory.keep(owner, message("too large", "x" * 3000))
-    again = {
-        "input": [{"type": "item_reference", "id": "large"}, {"type": "item_reference", "id": "too large"}]
-    }
-    assert [one["type"] for one in memory.resolved(owner, again)["input"]] == ["message", "item_reference"]
+    assert resolved(memory, owner, "large", "too large") == ["message", "item_reference"]
 
 
 def test_odd_items_and_answers_are_no_items() -> None:
     memory = ItemMemory(10, 10_000)
-    owner = memory.owner("\udcff")
+    owner = memory.owner(["\udcff"])
+    assert owner != memory.owner(["?"])
     for item in (None, 3, [], {"id": None}, {"id": 7}, {"id": []}):
         memory.keep(owner, item)
     listener = ItemListener(memory, owner)
@@ -145,12 +146,32 @@ def test_odd_items_and_answers_are_no_items() -> None:
     listener.feed(
         b'data: {"type":"response.output_item.done","item":null}\n\ndata: "response.output_item.done\n\n'
     )
-    for given in (
-        {},
-        {"input": "x"},
-        {"input": [None, {"type": "item_reference"}, {"type": "item_reference", "id": []}]},
-    ):
-        assert memory.resolved(owner, given) is given
+    assert resolved(memory, owner, None, [], "", 7) == ["item_reference"] * 4
+    assert memory.find(owner, {"input": "x"}) == memory.find(owner, {}) == {}
+
+
+def test_an_event_that_is_too_long_ends_only_the_listening() -> None:
+    memory = ItemMemory(10, 10_000)
+    listener = ItemListener(memory, b"")
+    listener.feed(b"data: ")
+    for _ in range(66):
+        listener.feed(b"x" * (1 << 20))
+    item = json.dumps({"type": "response.output_item.done", "item": message("m1", "x")}).encode()
+    listener.feed(b"\n\ndata: " + item + b"\n\n")
+    assert resolved(memory, b"", "m1") == ["item_reference"]
+
+
+@running
+async def test_references_cannot_make_a_request_longer_than_a_body() -> None:
+    async with gateway(responses, limits={"body_bytes": 20_000}) as one:
+        body = {"model": "m", "input": "Weather?", "tools": TOOLS}
+        _, answer = await one.post(body, "/responses")
+        reference = {"type": "item_reference", "id": output_of(answer, stream=False)[0]["id"]}
+        said = {"role": "user", "content": "And?"}
+        assert (await one.post({**body, "input": [said, *[reference] * 10]}, "/responses"))[0] == 200
+        status, answer = await one.post({**body, "input": [said, *[reference] * 200]}, "/responses")
+        assert status == 413
+        assert "items" in json.loads(answer)["error"]["message"]
 
 
 @running

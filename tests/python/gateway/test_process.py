@@ -232,7 +232,7 @@ def test_without_signals_it_serves_all_the_same(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(asyncio.get_running_loop(), "add_signal_handler", refuse)
         ready = asyncio.Event()
         async with scripted() as (_, url):
-            settings = server.GatewaySettings(upstream=server.Upstream(url=url), port=0, admin_port=0)
+            settings = server.GatewaySettings(upstream=url, port=0, admin_port=0)
             found: list[str] = []
 
             def listening(*urls: str) -> None:
@@ -254,6 +254,6 @@ def test_a_parser_in_python_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "aiohttp.http_parser.HttpRequestParser", server.http_parser.HttpRequestParserPy, raising=True
     )
-    settings = server.GatewaySettings(upstream=server.Upstream(url="http://127.0.0.1:9/v1"))
+    settings = server.GatewaySettings(upstream="http://127.0.0.1:9/v1")
     with pytest.raises(server.ConfigError, match="C parser"):
         asyncio.run(server.serve(settings, lambda *_: None))

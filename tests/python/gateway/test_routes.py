@@ -7,7 +7,7 @@ import pytest
 from gateway_support import Seen, asking, gateway, running, scripted, whole
 
 from wirecall._gateway import routes
-from wirecall._gateway.routes import ConfigError, Upstream
+from wirecall._gateway.routes import ConfigError
 from wirecall._gateway.server import GatewaySettings
 
 HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>'
@@ -64,7 +64,7 @@ def test_a_format_of_a_file_is_found_beside_the_routes(tmp_path: Path) -> None:
     wirecall.Format(name="acme", like="hermes").save(tmp_path / "acme.toml")
     config = tmp_path / "routes.toml"
     config.write_text('[options]\nprotocol = "acme.toml"\n', encoding="utf-8")
-    found = routes.load(config, Upstream(url="http://127.0.0.1/v1"), {}, ())
+    found = routes.load(config, "http://127.0.0.1/v1", {}, ())
     assert found.first.codec.options.protocol == wirecall.Format.load(tmp_path / "acme.toml")
 
 
@@ -78,9 +78,9 @@ def test_a_format_of_a_file_is_found_beside_the_routes(tmp_path: Path) -> None:
         ("[[route]]\n", "route 1: it needs a model"),
         ('[[route]]\nmodel = "a"\nmodle = "b"', "did you mean 'model'"),
         ('[[route]]\nmodel = "a"\nnative = 1', "true or false"),
-        ('[[route]]\nmodel = "a"\nupstream = "ftp://x"', "route 1: an upstream must be"),
-        ('[[route]]\nmodel = "a"\nupstream = "http://u:p@h/v1"', "route 1: an upstream must be"),
-        ('[[route]]\nmodel = "a"\nupstream = "http://h:99999/v1"', "route 1: an upstream must be"),
+        ('[[route]]\nmodel = "a"\nupstream = "ftp://x"', "route 1: the upstream"),
+        ('[[route]]\nmodel = "a"\nupstream = "http://u:p@h/v1"', "route 1: an upstream has no user name"),
+        ('[[route]]\nmodel = "a"\nupstream = "http://h:99999/v1"', "route 1: the upstream"),
         (
             '[[route]]\nmodel = "a"\nupstream = "http://h/v1"\nkey_env = "NOT_SET_ANYWHERE"',
             "NOT_SET_ANYWHERE is not set",
@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_used_says_where(text: str, said: str, tmp_path: P
     config = tmp_path / "routes.toml"
     config.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as info:
-        routes.load(config, Upstream(url="http://127.0.0.1/v1"), {}, ())
+        routes.load(config, "http://127.0.0.1/v1", {}, ())
     assert said in str(info.value)
     assert "\n" not in str(info.value)
 

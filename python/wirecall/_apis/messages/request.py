@@ -76,7 +76,8 @@ def rewrite_request(given: Rewrite) -> Json:
         }
         new = {key: value for key, value in {**new, **left}.items() if value is not None or key not in left}
     # Token counting has neither of the two.
-    if "max_tokens" in request and history.stop is not None:
+    told = manual is not None or parsed.history
+    if told and "max_tokens" in request and history.stop is not None:
         given_stops = listed(request.get("stop_sequences"))
         if history.stop not in given_stops:
             new["stop_sequences"] = [*given_stops, history.stop]
