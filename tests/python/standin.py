@@ -12,7 +12,8 @@ from wirecall._apis.base import Api, ParsedRequest, Rewrite, UnsupportedRequestE
 from wirecall._apis.registry import apis
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json
-from wirecall._clients.codec import ByteExchange, Codec
+from wirecall._clients.byte_exchange import ByteExchange
+from wirecall._clients.codec import Codec
 from wirecall._sync import run
 from wirecall._text.parts import (
     CallAborted,

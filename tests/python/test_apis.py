@@ -17,7 +17,8 @@ from wirecall._apis.detection import read_conversation
 from wirecall._apis.streams import AnswerStream, PartWriter
 from wirecall._apis.values import Json, listed
 from wirecall._clients import sse
-from wirecall._clients.codec import ByteExchange, Codec
+from wirecall._clients.byte_exchange import ByteExchange
+from wirecall._clients.codec import Codec
 from wirecall._text.history import PastCall
 from wirecall._text.hold import HoldBuffer
 from wirecall._text.options import Options

@@ -13,7 +13,8 @@ from standin import TOOL, open_sync, stand_ins
 from wirecall import ToolError
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
-from wirecall._clients.codec import ByteExchange, Codec
+from wirecall._clients.byte_exchange import ByteExchange
+from wirecall._clients.codec import Codec
 from wirecall._text.options import Options
 
 URL = "https://api.example.com/v1/chat/completions"

@@ -14,7 +14,8 @@ from wirecall._apis.base import UnsupportedRequestError
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._clients import sse
-from wirecall._clients.codec import ByteExchange, Codec
+from wirecall._clients.byte_exchange import ByteExchange
+from wirecall._clients.codec import Codec
 from wirecall._sync import run
 from wirecall._text.notices import Notice
 from wirecall._text.options import Options

@@ -12,7 +12,8 @@ import pytest
 import wirecall
 from standin import TOOL, open_sync, stand_ins
 from wirecall._clients import sse
-from wirecall._clients.codec import ByteExchange, Codec
+from wirecall._clients.byte_exchange import ByteExchange
+from wirecall._clients.codec import Codec
 from wirecall._clients.middleware import MiddlewareStack
 from wirecall._text.options import Options
 

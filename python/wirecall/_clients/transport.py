@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from wirecall._apis.base import UnsupportedRequestError
-from wirecall._clients.codec import ByteExchange, Codec, Reply
+from wirecall._clients.byte_exchange import ByteExchange
+from wirecall._clients.codec import Codec, Reply
 from wirecall._clients.driver import Driver, Handover, Head
 from wirecall._sync import run
 from wirecall.errors import combined

@@ -13,7 +13,8 @@ from multidict import CIMultiDict
 from wirecall._apis.base import Api
 from wirecall._apis.registry import apis
 from wirecall._clients import sse
-from wirecall._clients.codec import OVERRIDES, ByteExchange
+from wirecall._clients.byte_exchange import ByteExchange
+from wirecall._clients.codec import OVERRIDES
 from wirecall._clients.driver import Driver, Handover
 from wirecall._gateway import guard, headers, items
 from wirecall._gateway.downstream import Downstream

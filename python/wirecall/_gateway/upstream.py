@@ -9,7 +9,7 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
 from multidict import CIMultiDict
 from yarl import URL
 
-from wirecall._clients.codec import ByteExchange
+from wirecall._clients.byte_exchange import ByteExchange
 from wirecall._clients.driver import Head
 from wirecall._gateway.limits import Limits
 from wirecall._gateway.refusals import UpstreamError
