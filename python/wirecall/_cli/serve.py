@@ -15,6 +15,7 @@ from wirecall._cli.inputs import UserError
 _KEYS = "WIRECALL_SERVE_KEYS"
 _UPSTREAM_KEY = "WIRECALL_SERVE_UPSTREAM_KEY"
 _ADMIN_TOKEN = "WIRECALL_SERVE_ADMIN_TOKEN"
+_PORT = click.IntRange(0, 65535)
 
 
 @click.command(
@@ -24,7 +25,9 @@ Environment:
   {_UPSTREAM_KEY}  replaces the keys of clients
   {_KEYS}          the gateway's own keys, separated by commas; a client must send one
   {_ADMIN_TOKEN}   has to be sent to the admin port as a bearer token
-  WIRECALL_SERVE_UPSTREAM …    each option, too: --upstream is WIRECALL_SERVE_UPSTREAM
+  WIRECALL_SERVE_NAME          any option; values of those that can be repeated are separated by spaces
+
+--allow-host, --allow-origin, --allow-path and --allow-option can be repeated.
 
 \b
 Examples:
@@ -43,19 +46,30 @@ Examples:
     "--protocol", metavar="NAME|FILE", help="Format of the calls, as in `wirecall parse`.  [default: wire]"
 )
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
-@click.option("--port", default=4300, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option("--port", default=4300, type=_PORT, help="Port for clients; 0 takes a free one.")
 @click.option("--admin-host", default="127.0.0.1", help="Address of the admin port.")
-@click.option("--admin-port", default=4301, type=click.IntRange(0, 65535), help="Metrics for Prometheus.")
 @click.option(
-    "--allow-host", multiple=True, metavar="NAME", help="A name under which the gateway is reached."
+    "--admin-port",
+    default=4301,
+    type=click.IntRange(0, 65535),
+    help="Port of the metrics; 0 takes a free one.",
 )
-@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A web page that may use the gateway.")
 @click.option(
-    "--allow-path", multiple=True, metavar="PATH", help="Another path to pass on, such as /embeddings."
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which the gateway is reached",
 )
-@click.option("--allow-option", multiple=True, metavar="NAME", help="An option that clients may change.")
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A web page that may use the gateway")
 @click.option(
-    "--open", "is_open", is_flag=True, envvar="WIRECALL_SERVE_OPEN", help="Listen for others without keys."
+    "--allow-path",
+    multiple=True,
+    metavar="PATH",
+    help="Another path to pass on, such as /embeddings",
+)
+@click.option("--allow-option", multiple=True, metavar="NAME", help="An option that clients may change")
+@click.option(
+    "--open", "is_open", is_flag=True, envvar="WIRECALL_SERVE_OPEN", help="Serve other machines without keys."
 )
 @click.option("--comments/--no-comments", default=True, help="SSE comments while a call is held back.")
 @click.option("--demo", is_flag=True, help="Start a scripted server, too, and use it as upstream.")
@@ -75,7 +89,7 @@ def serve(
     comments: bool,
     demo: bool,
 ) -> None:
-    """Serve native tool calls in front of a server without them.
+    """Run a gateway that gives clients native tool calls.
 
     Clients in any language change one base URL. The server gets tools as text, and its answers are read.
     """

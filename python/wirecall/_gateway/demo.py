@@ -47,7 +47,8 @@ def shown(url: str) -> str:
         "tools": [_TOOL],
     }
     return (
-        "The scripted model has no native tools; it writes calls as text. Ask it, in another terminal:\n\n"
+        "The scripted model has no native tools; it writes calls as text, in chat completions only. "
+        "Ask it, in another terminal:\n\n"
         f"curl {url}/v1/chat/completions -H 'content-type: application/json' -d '{json.dumps(body)}'\n\n"
         'With "stream": true in the body, the answer comes as events. Ctrl-C ends.'
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
-from aiohttp import ClientError, ClientResponse, web
+from aiohttp import ClientConnectorDNSError, ClientConnectorError, ClientError, ClientResponse, web
 from multidict import CIMultiDict
 
 from wirecall._apis.base import Api
@@ -24,6 +24,7 @@ from wirecall._gateway.refusals import Refused, UpstreamError, error_body
 from wirecall._gateway.routes import ModelRoute, Routes
 from wirecall._gateway.upstream import Client, UpstreamSource, pieces
 from wirecall._shown import shown
+from wirecall._text.notices import Notice
 from wirecall._text.record import Record
 from wirecall._text.recorder import Observer
 
@@ -91,20 +92,29 @@ class Gateway:
             log.info("refused: %s", ascii_line(f"{request.method} {path}: {refused}"))
             return _error(api, refused.status, str(refused), refused.reason, refused.headers)
         except Exception as error:
-            return _error(api, *_said_of(error))
+            status, message, code = _said_of(error)
+            log.warning("failed: %s", ascii_line(f"{request.method} {path}: {status} {message}"))
+            return _error(api, status, message, code)
 
     async def _checked(self, request: web.Request, path: str) -> web.StreamResponse:
         if guard.is_preflight(request):
             return web.Response(status=204)
         tail = path.removeprefix(PREFIX)
         if tail == path:
-            raise Refused(404, "path", f"there is no {path}; base URLs of this gateway end with {PREFIX}")
+            raise Refused(404, "path", f"there is no {path}: base URLs of this gateway end with {PREFIX}")
+        if tail.startswith(f"{PREFIX}/"):
+            raise Refused(404, "path", f"this client adds {PREFIX} itself: leave it out of its base URL")
         if request.method == "POST" and tail in self._apis:
             return await self._answer(request, tail, self._apis[tail])
         if (request.method == "GET" and tail == _MODELS) or tail in self._paths:
             body = await self._read(request)
             return await self._pass(request, tail, self.routes.first, body, None)
-        raise Refused(404, "path", f"this gateway does not serve {request.method} {path}")
+        raise Refused(
+            404,
+            "path",
+            f"this gateway does not serve {request.method} {path}; "
+            f"its operator can pass it on with --allow-path {tail}",
+        )
 
     async def _read(self, request: web.Request) -> bytes:
         """The body of a request."""
@@ -147,6 +157,8 @@ class Gateway:
         try:
             exchange = await route.codec.open(url, passed, body, is_async=True, given=given, observer=watch)
         except Exception as error:
+            if not watch.ended:
+                self._metrics.ended(route.name, api.name, "refused")
             return _refusal(route, tail, error)
         self._metrics.opened(route.name, time.perf_counter() - started)
         if exchange is None or not exchange.reads:
@@ -228,16 +240,16 @@ class Gateway:
         passed = self._headers(request, route, api)
         has_body = request.method not in ("GET", "HEAD") and bool(body)
         with self._metrics.streams.labels(route.name).track_inprogress():
+            self._metrics.ended(route.name, "other" if api is None else api.name, "passed")
             answer = await self._client.send(request.method, url, passed, body if has_body else None)
+            line = f"{request.method} {PREFIX}{tail}"
             try:
                 if answer.status >= 400:
                     return await self._whole(answer, Handover.UNREAD, route, None)
                 return await self._passed(request, answer)
             finally:
                 answer.release()
-                self._metrics.ended(route.name, "other" if api is None else api.name, "passed")
-                line = f"{request.method} {tail}; passed; {answer.status}"
-                log.info("%s: %s", route.name, ascii_line(line))
+                log.info("%s: %s", route.name, ascii_line(f"{line}; passed; {answer.status}"))
 
     async def _passed(self, request: web.Request, answer: ClientResponse) -> web.StreamResponse:
         async with self._downstream.begin(request, answer) as stream:
@@ -264,14 +276,28 @@ class Gateway:
 
 
 class Watch(Observer):
-    """Counts an exchange, and writes its line to the log."""
+    """Counts an exchange, and writes its line to the log.
+
+    Attributes:
+        ended: It was counted.
+    """
 
     def __init__(self, route: str, metrics: Metrics) -> None:
         self._route = route
         self._metrics = metrics
+        self.ended = False
+
+    def on_notice(self, notice: Notice) -> None:
+        if notice.kind == "other_format":
+            # The first thing to look for where an agent waits for a call.
+            said = f"the text looks like a call in the format {notice.detail}: see --protocol"
+            log.warning("%s: %s", self._route, said)
 
     def on_record(self, record: Record) -> None:
-        log.info("%s: %s", self._route, ascii_line(str(record)))
+        self.ended = True
+        status = record.attempts[-1].status if record.attempts else None
+        more = f"; status {status}" if record.outcome == "http_error" else ""
+        log.info("%s: %s", self._route, ascii_line(f"{record}{more}"))
         self._metrics.recorded(self._route, record)
 
 
@@ -286,9 +312,13 @@ def _said_of(error: Exception) -> tuple[int, str, str]:
         return 502, str(error), "upstream"
     if isinstance(error, TimeoutError):
         return 504, "the upstream did not answer in time", "upstream"
-    name = type(error).__name__
+    if isinstance(error, ClientConnectorDNSError):
+        return 502, "the name of the upstream's host is unknown", "upstream"
+    if isinstance(error, ClientConnectorError):
+        return 502, f"cannot connect to the upstream: {error.strerror}", "upstream"
     if isinstance(error, ClientError):
-        return 502, f"the upstream cannot be reached, or its answer broke off ({name})", "upstream"
+        return 502, "the upstream's answer broke off", "upstream"
+    name = type(error).__name__
     # Its message may quote the request.
     log.error("a request failed: %s", name, exc_info=log.isEnabledFor(logging.DEBUG))
     return 500, "the gateway failed; its log says more", "gateway"
@@ -300,6 +330,7 @@ def _refusal(route: ModelRoute, tail: str, error: Exception) -> web.Response:
     if reply.status == 500:
         status, message, code = _said_of(error)
         raise Refused(status, code, message)
+    log.info("%s: refused: %s", route.name, ascii_line(str(error)))
     return web.Response(status=reply.status, body=reply.body, content_type="application/json")
 
 

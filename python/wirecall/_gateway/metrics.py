@@ -1,6 +1,13 @@
 """What Prometheus reads. The label is the route, never the client's model, tool or key."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 
 from wirecall._apis.registry import api_named
 from wirecall._text.record import Record
@@ -15,19 +22,21 @@ class Metrics:
     """The gateway's metrics. Their names are stable; docs/gateway.md lists them."""
 
     def __init__(self) -> None:
+        # Series that say when each other series began.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
-        self._requests = self._counter("requests", "Requests that were passed on.", "route", "api", "outcome")
+        self._requests = self._counter("requests", "Requests with a route.", "route", "api", "outcome")
         self._calls = self._counter("calls", "Calls that clients got.", "route")
         self._repairs = self._counter("repairs", "Calls that were repaired, by what.", "route", "repair")
         self._errors = self._counter("call_errors", "Calls that could not be read.", "route", "kind")
         self._retries = self._counter("retries", "Requests that were sent again.", "route", "reason")
         self._tokens = self._counter("tokens", "Tokens that upstreams report.", "route", "direction")
-        self._refused = self._counter("refused", "Requests that were not passed on.", "reason")
+        self._refused = self._counter("refused", "Requests refused before they had a route.", "reason")
         self.streams = Gauge(
             "wirecall_streams", "Requests that are running.", ["route"], registry=self.registry
         )
         self._open = self._histogram("open_seconds", "The time to rewrite a request.")
-        self._first = self._histogram("first_byte_seconds", "From a request to the first byte of its answer.")
+        self._first = self._histogram("first_byte_seconds", "From a request to the head of its answer.")
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
         return Counter(f"wirecall_{name}", about, labels, registry=self.registry)

@@ -134,6 +134,8 @@ class UpstreamSource:
         return await self._client.send("POST", self._url, headers, request)
 
     def head(self, answer: ClientResponse) -> Head:
+        if answer.status < 300 and answer.content_type == "text/html":
+            raise UpstreamError("the upstream's answer is a web page: is its URL right, with /v1 at its end?")
         streams = answer.status < 300 and self._exchange.is_stream(answer.headers.get("content-type", ""))
         return Head(answer.status, streams)
 

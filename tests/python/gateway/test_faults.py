@@ -173,7 +173,7 @@ async def test_an_upstream_that_is_not_there_is_502() -> None:
         for api, path in PATHS.items():
             status, body = await one.post(request_of(api, stream=True), path)
             assert status == 502
-            assert "cannot be reached" in json.loads(body)["error"]["message"]
+            assert "cannot connect to the upstream" in json.loads(body)["error"]["message"]
         assert (await one.ask("GET", "/models"))[0] == 502
 
 

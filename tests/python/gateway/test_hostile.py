@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import zlib
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -170,8 +171,15 @@ async def test_a_request_without_tools_has_no_stop_sequence_of_ours() -> None:
 
 @running
 async def test_an_upstream_that_reads_nothing_is_late() -> None:
+    over = asyncio.Event()
+    gone = asyncio.Event()
+
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(30)
+        await over.wait()
+        writer.transport.abort()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        gone.set()
 
     server = await asyncio.start_server(never, "127.0.0.1", 0, limit=1024)
     port = server.sockets[0].getsockname()[1]
@@ -180,6 +188,8 @@ async def test_an_upstream_that_reads_nothing_is_late() -> None:
             body = io.BytesIO(json.dumps(asking("x" * (20 << 20))).encode())
             assert (await one.ask("POST", "/chat/completions", data=body))[0] == 504
     finally:
+        over.set()
+        await gone.wait()
         server.close()
 
 
@@ -200,7 +210,8 @@ async def test_a_client_that_reads_nothing_loses_its_place() -> None:
             await asyncio.sleep(0.01)
         await one.upstream.idle()
         writer.transport.abort()
-        await asyncio.sleep(0.01)
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 @pytest.mark.parametrize("stream", [False, True])

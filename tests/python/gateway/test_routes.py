@@ -1,6 +1,7 @@
 """Routes: the first that matches, its upstream, key, format and options; files that cannot be used."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,45 @@ def test_there_must_be_an_upstream(tmp_path: Path) -> None:
     config.write_text('[[route]]\nmodel = "a"\n', encoding="utf-8")
     with pytest.raises(ConfigError, match="no upstream"):
         routes.load(config, None, {}, ())
+
+
+def test_the_routes_of_the_page_can_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-x")
+    page = Path(__file__).parents[3] / "docs" / "gateway.md"
+    if not page.exists():
+        pytest.skip("not in a checkout")
+    for number, block in enumerate(re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)):
+        config = tmp_path / f"{number}.toml"
+        config.write_text(block, encoding="utf-8")
+        found = routes.load(config, None, {}, ())
+        assert [one.name for one in found.routes] == ["coder", "*/gpt-*", "default"]
+        assert found.routes[1].upstream.key == "sk-x"
+
+
+def test_keys_belong_to_their_upstream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A", "key-a")
+    monkeypatch.setenv("B", "key-b")
+    config = tmp_path / "routes.toml"
+    config.write_text(
+        'upstream = "http://one/v1"\nkey_env = "A"\n'
+        '[[route]]\nmodel = "own"\nupstream = "http://two/v1"\n'
+        '[[route]]\nmodel = "other"\nkey_env = "B"\n'
+        '[[route]]\nmodel = "same"\n',
+        encoding="utf-8",
+    )
+
+    def found(url: str | None, key: str | None) -> dict[str, tuple[str, str | None]]:
+        loaded = routes.load(config, url, {}, (), key=key)
+        return {one.model: (one.upstream.url, one.upstream.key) for one in loaded.routes}
+
+    one, two, three = "http://one/v1", "http://two/v1", "http://three/v1"
+    rest = {"own": (two, None)}
+    assert found(None, None) == {**rest, "other": (one, "key-b"), "same": (one, "key-a"), "*": (one, "key-a")}
+    assert found(None, "k") == {**rest, "other": (one, "key-b"), "same": (one, "k"), "*": (one, "k")}
+    assert found(three, None) == {
+        **rest,
+        "other": (three, "key-b"),
+        "same": (three, None),
+        "*": (three, None),
+    }
+    assert found(three, "k") == {**rest, "other": (three, "key-b"), "same": (three, "k"), "*": (three, "k")}
