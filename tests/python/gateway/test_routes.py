@@ -147,6 +147,8 @@ def test_keys_belong_to_their_upstream(tmp_path: Path, monkeypatch: pytest.Monke
 
     one, two, three = "http://one/v1", "http://two/v1", "http://three/v1"
     rest = {"own": (two, None)}
+    # Of the option, without a key.
+    bare = three, None
     assert found(None, None) == {**rest, "other": (one, "key-b"), "same": (one, "key-a"), "*": (one, "key-a")}
     assert found(None, "k") == {**rest, "other": (one, "key-b"), "same": (one, "k"), "*": (one, "k")}
     assert found(three, None) == {
