@@ -154,7 +154,7 @@ def test_keys_belong_to_their_upstream(tmp_path: Path, monkeypatch: pytest.Monke
     assert found(three, None) == {
         **rest,
         "other": (three, "key-b"),
-        "same": (three, None),
-        "*": (three, None),
+        "same": bare,
+        "*": bare,
     }
     assert found(three, "k") == {**rest, "other": (three, "key-b"), "same": (three, "k"), "*": (three, "k")}
