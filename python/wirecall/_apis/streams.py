@@ -94,7 +94,10 @@ class AnswerStream(ABC):
 
     Attributes:
         ended: It was ended with an error (a call failed after its first fragment): nothing more is sent.
+        text: The text of the last event, if `feed_text` reads events that differ from it in this text only.
     """
+
+    text: str | None = None
 
     def __init__(self, state: ResponseState) -> None:
         self._state = state
@@ -119,6 +122,10 @@ class AnswerStream(ABC):
         Returns:
             The events to send instead, in order; often none. None: the event itself must be sent, unchanged.
         """
+
+    def feed_text(self, text: str) -> list[Json] | None:
+        """`feed` for an event that differs from the last one in its `text` only."""
+        raise NotImplementedError
 
     def due(self) -> list[Json]:
         """The events that `feed` or `end` had made before it raised an exception."""

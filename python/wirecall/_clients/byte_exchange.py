@@ -6,6 +6,8 @@ events and whole bodies that are not JSON objects. The first event that replaces
 an event at the end of a stream is sent after everything else.
 """
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +22,9 @@ _DONE = b"[DONE]"
 _ERROR = b"error"
 # Stands for an error of the provider in a form that no API has.
 _UNKNOWN_ERROR: Mapping[str, Any] = {"error": "unknown"}
+# The inside of a string of JSON, without escapes and with them.
+_PLAIN = re.compile(rb'[^"\\\x00-\x1f]+')
+_ESCAPED = re.compile(rb'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))+')
 # In each event that says what was used.
 _USAGE = b'"usage"'
 
@@ -67,6 +72,8 @@ class ByteExchange(Driven):
         self._named_by_type = exchange.api.names_events
         self._name: bytes | None = b""
         self._others = b""
+        # What is around the text of the last event, if the next one may differ from it in its text only.
+        self._around: tuple[bytes, bytes] | None = None
 
     @property
     def request(self) -> bytes:
@@ -128,11 +135,16 @@ class ByteExchange(Driven):
             self._tail = (self._tail + chunk[-4:])[-4:]
             return chunk
         self._begin()
-        try:
-            events = self._events.feed(chunk)
-        except sse.TooLargeError as error:
-            return self._failed(str(error))
-        out = self._take(events)
+        if self._events.is_between and (text := self._only_text(chunk)) is not None:
+            # Servers mostly send one event at a time.
+            read = self._call_reader(self._open_reader().feed_text, text)
+            out = chunk if read is None else b"".join(map(self._write, read))
+        else:
+            try:
+                events = self._events.feed(chunk)
+            except sse.TooLargeError as error:
+                return self._failed(str(error))
+            out = self._take(events)
         if out:
             self._silent_since = self._clock()
         elif not self._is_over() and self._open_reader().holds:
@@ -236,6 +248,10 @@ class ByteExchange(Driven):
             if self.ended:
                 break
             raw, name, data, others = event
+            if (text := self._only_text(raw)) is not None:
+                sent = self._call_reader(stream.feed_text, text)
+                out += (raw,) if sent is None else map(self._write, sent)
+                continue
             done = data is not None and data.startswith(_DONE)
             given = None if data is None or done or self._stream_over else sse.load(data)
             if name is not None and name == _ERROR and not done and not (given and _is_error(given)):
@@ -251,6 +267,7 @@ class ByteExchange(Driven):
                 if name != self._name:
                     self._note_name(name, given)
                 read = self._call_reader(stream.feed, given)
+                self._around = None if stream.text is None or others else _around(raw, stream.text)
             elif done:
                 out.append(self._finish_stream())
             if read is not None:
@@ -261,6 +278,25 @@ class ByteExchange(Driven):
                     raw, self._others = lacks + raw, b""
                 out.append(raw)
         return b"".join(out)
+
+    def _only_text(self, raw: bytes) -> str | None:
+        """The text of an event that differs from the one before in its text only; None for all others."""
+        if self._around is None or self._reader is None or self._reader.text is None:
+            return None
+        if self._others or len(raw) > self._max_event_bytes:
+            return None
+        before, after = self._around
+        if not (raw.startswith(before) and raw.endswith(after)):
+            return None
+        text = raw[len(before) : len(raw) - len(after)]
+        try:
+            if _PLAIN.fullmatch(text) is not None:
+                return text.decode()
+            if _ESCAPED.fullmatch(text) is not None:
+                return str(json.loads(b'"%b"' % text))
+        except UnicodeDecodeError:
+            pass
+        return None
 
     def _unknown_error(self, raw: bytes) -> bytes:
         """What is due before such an event, and the event."""
@@ -295,6 +331,18 @@ class ByteExchange(Driven):
             kind = str_or_none(event.get("type"))
             name = None if kind is None else kind.encode(errors="replace")
         return others + sse.format_event(event, name=name)
+
+
+def _around(raw: bytes, text: str) -> tuple[bytes, bytes] | None:
+    """What is before and after a text in an event; None if that is not certain.
+
+    Without escapes, a string of JSON is written as it is, so what occurs once, with its quotes, is the text.
+    """
+    quoted = b'"%b"' % text.encode(errors="replace")
+    at = raw.find(quoted)
+    if at < 0 or at != raw.rfind(quoted) or b"\\" in raw or not raw.endswith(b"\n\n"):
+        return None
+    return raw[: at + 1], raw[at + len(quoted) - 1 :]
 
 
 def _is_error(event: Mapping[str, Any]) -> bool:

@@ -71,6 +71,11 @@ class Parser:
         self._seen = 0
         self._first = True
 
+    @property
+    def is_between(self) -> bool:
+        """Whether everything that came belongs to an event that is complete."""
+        return not self._buffer
+
     def feed(self, chunk: bytes) -> list[Event]:
         """The events that are complete now.
 

@@ -339,8 +339,9 @@ class TextReader:
 
     def _record_text(self, text: str) -> None:
         if self._recorder is not None and text:
-            # Markers and whitespace before it are in no event.
-            self._at += max(0, self._source_of(self._at, self._length).find(text))
+            if self._at + len(text) != self._length:
+                # Markers and whitespace before it are in no event.
+                self._at += max(0, self._source_of(self._at, self._length).find(text))
             self._recorder.add_text(self._number, self._at, text)
         self._at += len(text)
 

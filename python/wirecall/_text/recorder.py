@@ -187,7 +187,7 @@ class Recorder:
 
     def add_received(self, given: object) -> None:
         """Adds a piece of the raw response: bytes, or a dict of a host without HTTP."""
-        attempt, now = self._attempts[-1], self._now()
+        attempt, now = self._attempts[-1], time.perf_counter() - self._start
         raw = given if isinstance(given, bytes) else _dump(given)
         if attempt.first_byte is None:
             attempt.first_byte = now
@@ -222,7 +222,9 @@ class Recorder:
     def add_text(self, number: int, start: int, said: str, kind: EventKind = "text") -> None:
         events = self._attempts[-1].events
         last = events[-1] if events else None
-        if not isinstance(last, _OpenText) or (last.kind, last.number, last.end) != (kind, number, start):
+        if not (
+            isinstance(last, _OpenText) and last.end == start and last.number == number and last.kind == kind
+        ):
             last = _OpenText(kind, self._now(), number, start, start)
             events.append(last)
         last.end += len(said)

@@ -45,6 +45,10 @@ class _End(NamedTuple):
         return _End(True, trailing) if words else _End(self.has_words, self.newlines + trailing)
 
 
+# Of a text that does not end with whitespace.
+_WORDS = _End(True)
+
+
 @dataclass(eq=False, repr=False, slots=True)
 class ResponseState:
     """One request's response. Each of its texts (a choice, a content block) is read by a `TextReader`.
@@ -284,7 +288,7 @@ class ResponseState:
             leading = text[: len(text) - len(text.lstrip())]
             text = "\n" * (2 - self._end.newlines - leading.count("\n")) + text
             self._gap = False
-        self._end = self._end.followed_by(text)
+        self._end = _WORDS if not text[-1].isspace() else self._end.followed_by(text)
         return TextPart(text)
 
     def refusal(self, name: str) -> str | None:

@@ -177,18 +177,22 @@ class ChatStream(AnswerStream):
         # Fields of the first chunk, for chunks of later attempts; and the last chunk.
         self._identity: Json | None = None
         self._last: Json = {}
+        # Of the event whose text is `text`: the choice, and what the event says.
+        self._like: tuple[_Choice, Mapping[str, Any], Mapping[str, Any]] | None = None
 
     @property
     def holds(self) -> bool:
         return any(choice.buffer.holds or choice.reader.holds for choice in self._choices.values())
 
     def _begin(self) -> None:
+        self.text = None
         self._state.usage.append(self._usage)
         self._usage = None
         for choice in self._choices.values():
             choice.begin()
 
     def feed(self, event: Json) -> list[Json] | None:
+        self.text = None
         if not self._state.reads:
             return None
         is_over = self._is_over()
@@ -223,14 +227,33 @@ class ChatStream(AnswerStream):
             changed = changed or is_read
         if self.should_retry:
             return self._events(event, None)
+        if len(choices) != 1 or "error" in event or event.get("usage"):
+            self.text = None
         if changed:
             return self._events(event, event.get("usage"))
         return None if not self._attempt or "error" in event else [self._renewed(event)]
+
+    def feed_text(self, text: str) -> list[Json] | None:
+        assert self._like is not None
+        choice, given, delta = self._like
+        try:
+            parts = choice.reader.feed(text)
+            if is_text(parts, text) and not choice.buffer.holds:
+                return None
+            self._made.clear()
+            choice.lead = _lead(given, delta, self._attempt)
+            choice.write(parts)
+        except _AbortedError as error:
+            return self._abort(error)
+        if choice.lead:
+            choice.send({})
+        return self._events(self._last, None)
 
     def due(self) -> list[Json]:
         return self._events(self._after_last(), None)
 
     def end(self) -> list[Json]:
+        self.text = None
         if not self._state.reads or self._is_over():
             return []
         self._made.clear()
@@ -314,6 +337,8 @@ class ChatStream(AnswerStream):
         if free and not says:
             return False
         if isinstance(content, str):
+            if content and reason is None and not (native or function is not None or self._attempt):
+                self.text, self._like = content, (choice, given, delta)
             parts = choice.reader.feed(content)
             if free and not native and function is None and is_text(parts, content):
                 return False
