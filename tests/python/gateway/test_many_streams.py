@@ -1,4 +1,4 @@
-"""Many streams at once, with slow readers and clients that leave; `make test-gateway` has ten times as many."""
+"""200 streams at once, with slow readers and clients that leave; `make test-gateway` has 2,000."""
 
 from wirecall_bench.gateway.soak import run_soak
 
