@@ -371,7 +371,7 @@ class Behind(Window):
         match = _NAME.match(s, start)
         assert match is not None
         name, end = match[0], match.end()
-        if name and end == len(s) and len(name) <= 128:
+        if name and end == len(s):
             self.end()
             return None
         resolved = declared_tool(self.tools, name) if name else None
@@ -401,8 +401,7 @@ class Behind(Window):
         stops = (quote + "<" if quote else "(,<{\"'=`") + WS + "\x0c"
         length = next((i for i, char in enumerate(s[first:]) if char in stops), -1)
         if length < 0:
-            if len(s[first:].encode()) <= 256:
-                self.end()
+            self.end()
             return None
         last = end = first + length
         if quote and s[end] != quote:

@@ -163,7 +163,7 @@ impl<'a> CallHead<'a> {
         let written = &text[start..end];
         let long = first_chars(written, NAME_CHARS) < length;
         let direct = length == 0 || matches!(bytes.get(end), Some(b'=' | b'"' | b'\''));
-        if length > 0 && end == bytes.len() && !long {
+        if length > 0 && end == bytes.len() {
             return Err(self.need());
         }
         let lookup = tools.lookup(written);
@@ -230,7 +230,7 @@ impl<'a> CallHead<'a> {
             false => c.is_ascii_whitespace() || "(,{\"'=`".contains(c) || self.delimiters().is_first(c),
         };
         let Some(length) = text[from..].find(ends) else {
-            return if self.last || bytes.len() - from > 2 * NAME_CHARS { Scan::NoMatch } else { Scan::Incomplete };
+            return Scan::at_end(self.last);
         };
         let mut end = from + length;
         if quoted && bytes[end] != quote {

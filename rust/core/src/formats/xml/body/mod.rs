@@ -171,7 +171,7 @@ impl ElementsBody {
         match self.next(input) {
             XmlLexeme::Need => return self.close_at_end(input),
             XmlLexeme::Ignored => {}
-            XmlLexeme::Text(text) if text.trim_ascii().is_empty() => self.quotes = Alternation::START,
+            XmlLexeme::Text(text) if text.trim_ascii().is_empty() => self.quotes.run(text),
             XmlLexeme::Text(_) | XmlLexeme::Cdata(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) => {
                 self.quotes.run(&input.window[begin..input.at]);
                 if !self.any && !self.stray && lone_text(input.cx.schema).is_some() {
