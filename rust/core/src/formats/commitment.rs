@@ -335,14 +335,14 @@ fn begins_name(tools: &Tools, text: &str, last: bool) -> Scan<Option<usize>> {
     }
     let tool = declared(tools, &text[..length]);
     let rest = text[length..].trim_start_matches(is_blank);
+    let direct = rest.len() == text.len() - length;
+    if tool.is_none() && !direct && !text[..length].ends_with(':') {
+        return Scan::NoMatch;
+    }
     if is_half_entity(rest, last) {
         return Scan::Incomplete;
     }
-    let direct = rest.len() == text.len() - length;
-    let meant = tool.is_some() || direct || text[..length].ends_with(':');
-    let Some(next) = rest.chars().next().filter(|_| meant) else {
-        return if meant { Scan::at_end(last) } else { Scan::NoMatch };
-    };
+    let Some(next) = rest.chars().next() else { return Scan::at_end(last) };
     // The end of a tag that names the tool.
     let tag = if direct && tool.is_some() { first_mark(rest, &["\">", ">"], last) } else { Scan::NoMatch };
     match tag {

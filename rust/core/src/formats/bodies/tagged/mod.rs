@@ -460,10 +460,10 @@ impl CallFormat for Tagged {
             let (head, last) = window(&text[tags.argument.len()..], HEAD_CHARS, last);
             let key = match &tags.head {
                 Head::Text(KeyTags { key_close, .. }) => {
-                    match memchr::memmem::find(head.as_bytes(), key_close.as_bytes()) {
-                        Some(end) => Scan::Match(head[..end].to_owned()),
-                        None if head.contains('\n') => Scan::NoMatch,
-                        None => Scan::at_end(last),
+                    let line = head.split('\n').next().unwrap_or(head);
+                    match memchr::memmem::find(line.as_bytes(), key_close.as_bytes()) {
+                        Some(end) => Scan::Match(line[..end].to_owned()),
+                        None => Scan::at_end(last || line.len() < head.len()),
                     }
                 }
                 Head::Attributes(attributes) => attributes.read(head, None, last).and_then(|found| {
