@@ -9,6 +9,7 @@ from wirecall._apis import stops
 from wirecall._apis.base import Api, ParsedRequest, Rewrite, UnsupportedRequestError
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import sum_usage
+from wirecall._shown import written
 from wirecall._sync import aside
 from wirecall._text import grammar as grammars
 from wirecall._text import manual
@@ -71,6 +72,7 @@ class Exchange:
             and (served is None or not stops.REFUSALS.has(*served))
         )
         self.dropped_stop = False
+        self._written: tuple[object, bytes] | None = None
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
@@ -216,7 +218,16 @@ class Exchange:
 
     def _record_request(self, reason: AttemptReason) -> None:
         if self.recorder is not None:
-            self.recorder.begin_attempt(self.request, self.api.outline(self.request), reason)
+            said = self.api.outline(self.request)
+            self.recorder.begin_attempt(self.request, self.written, said, reason)
+
+    @property
+    def written(self) -> bytes:
+        """The request as JSON. It is written once, for its record and for the server."""
+        if self._written is None or self._written[0] is not self.request:
+            # A lone surrogate can only be written as an escape.
+            self._written = self.request, written(self.request).encode(errors="backslashreplace")
+        return self._written[1]
 
     @property
     def may_drop_stop(self) -> bool:

@@ -79,7 +79,7 @@ class ByteExchange(Driven):
     def request(self) -> bytes:
         # A retry is another request.
         is_first = self._exchange.request is self._written
-        return self._body if is_first else sse.dump(self._exchange.request)
+        return self._body if is_first else self._exchange.written
 
     def is_stream(self, content_type: str) -> bool:
         """Whether an answer is read as events. SDKs read what they requested as events, whatever its type."""

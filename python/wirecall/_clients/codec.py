@@ -133,7 +133,7 @@ class Codec:
             exchange = Exchange(api, request, options, where, served=served, observer=observer)
             # Also if it was made anew, as where reasoning is separated only.
             same = exchange.request == given and not overridden
-            return exchange, body if same else sse.dump(exchange.request)
+            return exchange, body if same else exchange.written
 
         # The functions of a host may not expect a thread.
         in_thread = is_large and not options.calls_host

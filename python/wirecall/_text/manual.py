@@ -1,6 +1,7 @@
 """What the model is told about its tools in one request."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from wirecall._text.options import Options
@@ -34,13 +35,19 @@ def write(toolset: Toolset, choice: Choice, options: Options) -> Manual | None:
     if choice.mode == "none" or not toolset.names:
         return None
     if options.template is None:
-        text = toolset.manual(header="" if options.no_manual else options.manual_header)
+        text = _text(toolset, "" if options.no_manual else options.manual_header)
     else:
         text = options.template(toolset._definitions())
         if not isinstance(text, str):
             raise TypeError(f"template must return a str, not {type(text).__name__}")
     rules = "\n".join(_rules(choice))
     return Manual(text, rules) if text or rules else None
+
+
+# One for each toolset in use; an entry keeps its toolset.
+@lru_cache(maxsize=64)
+def _text(toolset: Toolset, header: str | None) -> str:
+    return toolset.manual(header=header)
 
 
 def _rules(choice: Choice) -> list[str]:

@@ -158,17 +158,21 @@ class Recorder:
         self._fixed["grammar_length"] = len(text)
 
     def begin_attempt(
-        self, request: Mapping[str, Any], said: Iterable[tuple[object, object]], reason: AttemptReason
+        self,
+        request: Mapping[str, Any],
+        written: bytes,
+        said: Iterable[tuple[object, object]],
+        reason: AttemptReason,
     ) -> None:
         """Begins the next attempt: a request is ready to be sent.
 
         Args:
+            written: The request as JSON.
             said: The role and the content of everything that the model is told.
         """
         parameters = {
             key: one for key, one in request.items() if isinstance(one, (bool, int, float, NoneType))
         }
-        written = _dump(request)
         self._texts = 0
         fixed = {
             "reason": reason,

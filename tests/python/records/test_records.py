@@ -271,7 +271,7 @@ def test_a_key_that_the_model_quotes_in_pieces_is_not_in_the_text() -> None:
     records: list[Record] = []
     where = Where.of("POST", "https://host/v1", {"Authorization": "Bearer sk-secret-0123456789"})
     recorder = Recorder(records.append, content=True, logs=False, api="chat", request={}, where=where)
-    recorder.begin_attempt({"messages": []}, [], "first")
+    recorder.begin_attempt({"messages": []}, b"{}", [], "first")
     at = 0
     for piece in ("Your key is sk-sec", "ret-01234", "56789, is it?"):
         recorder.add_text(0, at, piece)
