@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
+from wirecall import Format
 from wirecall._cli.console import printable
 from wirecall._cli.inputs import UserError
+from wirecall._cli.options import protocol_options
 
 # Keys come from the environment only: arguments of a process can be read by others.
 _KEYS = "WIRECALL_SERVE_KEYS"
@@ -42,9 +44,7 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Routes by model, a TOML file; read again on SIGHUP.",
 )
-@click.option(
-    "--protocol", metavar="NAME|FILE", help="Format of the calls, as in `wirecall parse`.  [default: wire]"
-)
+@protocol_options
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=4300, type=_PORT, help="Port for clients; 0 takes a free one.")
 @click.option("--admin-host", default="127.0.0.1", help="Address of the admin port.")
@@ -58,16 +58,16 @@ Examples:
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help="A name under which the gateway is reached",
+    help="A name under which the gateway is reached.",
 )
-@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A web page that may use the gateway")
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A web page that may use the gateway.")
 @click.option(
     "--allow-path",
     multiple=True,
     metavar="PATH",
-    help="Another path to pass on, such as /embeddings",
+    help="Another path to pass on, such as /embeddings.",
 )
-@click.option("--allow-option", multiple=True, metavar="NAME", help="An option that clients may change")
+@click.option("--allow-option", multiple=True, metavar="NAME", help="An option that clients may change.")
 @click.option(
     "--open", "is_open", is_flag=True, envvar="WIRECALL_SERVE_OPEN", help="Serve other machines without keys."
 )
@@ -76,7 +76,7 @@ Examples:
 def serve(
     upstream: str | None,
     config: Path | None,
-    protocol: str | None,
+    protocol: str | Format,
     host: str,
     port: int,
     admin_host: str,
@@ -106,7 +106,7 @@ def serve(
         raise UserError(f"{error.name} is not installed. {install_extra('serve')}") from error
     if demo and (upstream or config):
         raise click.UsageError("--demo has an upstream of its own: leave --upstream and --config out.")
-    options: dict[str, Any] = {} if protocol is None else {"protocol": protocol}
+    options: dict[str, Any] = {"protocol": protocol}
     if not comments:
         options["keep_alive"] = None
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)

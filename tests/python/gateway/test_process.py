@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientSession, ClientTimeout
-from gateway_support import CALL, Seen, asking, event, running, scripted, streaming
+from gateway_support import CALL, Seen, asking, event, running, scripted, streaming, whole
 
 from wirecall._gateway import server
 
@@ -171,6 +171,22 @@ async def test_routes_are_read_again_and_bad_ones_are_not_taken(tmp_path: Path) 
 
 
 @running
+async def test_the_format_of_a_model_is_taught_and_read() -> None:
+    async def script(request: Any, seen: Seen) -> Any:
+        assert "<tool_call>" in seen.json["messages"][0]["content"]
+        return whole('<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>')
+
+    async with scripted(script) as (_, url):
+        for given in (["--model", "Qwen/Qwen3-8B"], ["--protocol", "hermes"]):
+            with started("--upstream", url, *given) as one:
+                base = await asyncio.to_thread(lambda: one.url)
+                status, body = await asked(base, asking())
+                assert status == 200
+                assert b"tool_calls" in body
+                assert one.end(signal.SIGTERM) == 0
+
+
+@running
 async def test_names_of_clients_cannot_write_lines_of_the_log() -> None:
     async with scripted() as (_, url):
         with started("--upstream", url) as one:
@@ -203,6 +219,8 @@ def test_options_come_from_the_environment() -> None:
         (["--config", "/nowhere/routes.toml"], "routes.toml"),
         (["--demo", "--upstream", "http://127.0.0.1:9/v1"], "--demo"),
         (["--port", "70000"], "70000"),
+        (["--demo", "--protocol", "hermes", "--model", "Qwen/Qwen3-8B"], "cannot be combined"),
+        (["--demo", "--model", "no-such-model"], "--model"),
     ],
 )
 def test_what_cannot_start_says_why(arguments: list[str], said: str) -> None:
