@@ -72,7 +72,7 @@ def test_a_stream_ends_with_the_error_of_the_second_answer(play: Play, kind: Any
     with pytest.raises(openai.APIError, match=TOO_LONG) as caught:
         run(made(kind, server), ask)
     assert type(caught.value) is openai.APIError
-    assert caught.value.type == "invalid_tool_call"
+    assert caught.value.type == "api_error"
     server.settle()
     assert server.open == 0
 
