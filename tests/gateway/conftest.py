@@ -9,8 +9,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients"))
 
-from running import Gateway
-from upstream import Upstream, serve
+from upstream import Upstream, gateway_before, serve
+
+from wirecall_bench.gateway.processes import GatewayProcess
 
 
 @pytest.fixture(scope="session")
@@ -29,13 +30,7 @@ def upstream(running_upstream: Upstream) -> Upstream:
 
 
 @pytest.fixture(scope="session")
-def running_gateway(running_upstream: Upstream) -> Iterator[Gateway]:
-    with Gateway(running_upstream.openai_url) as gateway:
+def gateway(running_upstream: Upstream) -> Iterator[GatewayProcess]:
+    """The gateway in front of the model server. In the end, nothing must have failed in it."""
+    with gateway_before(running_upstream) as gateway:
         yield gateway
-
-
-@pytest.fixture
-def gateway(running_gateway: Gateway) -> Gateway:
-    """The gateway in front of the model server, which must have survived earlier tests."""
-    running_gateway.check()
-    return running_gateway

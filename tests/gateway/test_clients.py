@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from running import Gateway
 from upstream import CALLS, MODELS, PROMPT, REQUESTS, RESULTS, TEXTS, TOOLS, Upstream
+
+from wirecall_bench.gateway.processes import GatewayProcess
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -104,7 +105,7 @@ def test_control(client: Client, api: str, streamed: bool, upstream: Upstream, t
 
 @pytest.mark.parametrize(("client", "api", "streamed"), CASES)
 def test_gateway_retries_a_bad_call(
-    client: Client, api: str, streamed: bool, upstream: Upstream, gateway: Gateway, tmp_path: Path
+    client: Client, api: str, streamed: bool, upstream: Upstream, gateway: GatewayProcess, tmp_path: Path
 ) -> None:
     printed = run(client, api, streamed, "mistaken", gateway.url, tmp_path)
     check(printed, upstream, "mistaken", streamed)
@@ -112,7 +113,7 @@ def test_gateway_retries_a_bad_call(
 
 @pytest.mark.parametrize(("client", "api", "streamed"), CASES[: 2 * len(SDKS)])
 def test_gateway_without_mistakes(
-    client: Client, api: str, streamed: bool, upstream: Upstream, gateway: Gateway, tmp_path: Path
+    client: Client, api: str, streamed: bool, upstream: Upstream, gateway: GatewayProcess, tmp_path: Path
 ) -> None:
     printed = run(client, api, streamed, "text", gateway.url, tmp_path)
     check(printed, upstream, "text", streamed)
@@ -131,7 +132,9 @@ def test_control_counts_tokens_and_lists_models(upstream: Upstream, tmp_path: Pa
     counted(upstream, upstream.url, tmp_path)
 
 
-def test_gateway_counts_tokens_and_lists_models(upstream: Upstream, gateway: Gateway, tmp_path: Path) -> None:
+def test_gateway_counts_tokens_and_lists_models(
+    upstream: Upstream, gateway: GatewayProcess, tmp_path: Path
+) -> None:
     """The counts include the manual, which the upstream gets in place of the tools."""
     counted(upstream, gateway.url, tmp_path)
     assert not any("tools" in request.json for request in upstream.requests)

@@ -6,8 +6,9 @@ import subprocess
 from typing import Any
 
 import pytest
-from running import Gateway
 from upstream import PROMPT, TOOLS, Upstream
+
+from wirecall_bench.gateway.processes import GatewayProcess
 
 TIMEOUT = 60  # seconds
 NAME = "get_weather"
@@ -119,7 +120,7 @@ def test_control(path: str, streamed: bool, upstream: Upstream) -> None:
 
 @pytest.mark.parametrize("model", ["text", "mistaken-first"])
 @pytest.mark.parametrize(("path", "streamed"), CASES)
-def test_gateway(path: str, streamed: bool, model: str, upstream: Upstream, gateway: Gateway) -> None:
+def test_gateway(path: str, streamed: bool, model: str, upstream: Upstream, gateway: GatewayProcess) -> None:
     head, content = check(gateway.url, path, streamed, model)
     if streamed:
         # See routes.toml.

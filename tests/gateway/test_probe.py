@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 from canitoolcall.probe import probe
-from running import Gateway
 from server import Answer, Call, Request, Thinking
 from server.answers import Part
 from server.conversation import read
-from upstream import Upstream, serve, spoken
+from upstream import Upstream, gateway_before, serve, spoken
 
 EVENT = {
     "title": "Design review",
@@ -61,6 +60,6 @@ def test_control(asked: Upstream) -> None:
 
 
 def test_gateway(asked: Upstream) -> None:
-    with Gateway(asked.openai_url) as gateway:
+    with gateway_before(asked) as gateway:
         check(gateway.url, asked)
     assert not any("tools" in request.json for request in asked.requests)

@@ -1,18 +1,32 @@
 """The model server of these tests: three calls, by a native model and by models that only write text."""
 
-import asyncio
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from server import Answer, Call, Delivery, NativeModel, Request, Script, Server, Step, TextModel, Thinking
+from server import (
+    Answer,
+    Call,
+    Delivery,
+    NativeModel,
+    Request,
+    Script,
+    Server,
+    Step,
+    TextModel,
+    Thinking,
+    in_thread,
+)
 from server.answers import Part
 from server.conversation import read
 from server.model import call_text, manual_signature, pairs_of
+
+from wirecall_bench.gateway.processes import GatewayProcess, wirecall_process
+
+ROUTES = Path(__file__).with_name("routes.toml").read_text(encoding="utf-8")
 
 TOOLS: dict[str, Any] = {
     "get_weather": {
@@ -98,18 +112,11 @@ class Upstream(Server):
         return await super()._handle(http)
 
 
-@contextmanager
-def serve(script: Script = answer, **options: Any) -> Iterator[Upstream]:
+def serve(script: Script = answer, **options: Any) -> AbstractContextManager[Upstream]:
     """An upstream in a thread of its own, on a free port, until the block ends. Options are `Server`'s."""
-    upstream = Upstream(script, **options)
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="upstream", daemon=True)
-    thread.start()
-    try:
-        asyncio.run_coroutine_threadsafe(upstream.start(), loop).result(10)
-        yield upstream
-    finally:
-        asyncio.run_coroutine_threadsafe(upstream.stop(), loop).result(20)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
+    return in_thread(Upstream(script, **options))
+
+
+def gateway_before(upstream: Upstream) -> AbstractContextManager[GatewayProcess]:
+    """`wirecall serve` in front of an upstream, until the block ends."""
+    return wirecall_process(upstream.openai_url, routes=ROUTES)

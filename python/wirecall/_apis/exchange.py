@@ -35,6 +35,7 @@ class Exchange:
         where: Where the request goes, for its record; None for hosts without HTTP.
         served: The base URL and the model. If these refuse our stop sequence, that is remembered.
         takes_stop: Whether the model takes stop sequences at all.
+        body: The JSON of the request, of hosts that send bytes. It is sent if nothing has to be rewritten.
         observer: Is told what happens in the exchange, while it happens.
 
     Attributes:
@@ -60,6 +61,7 @@ class Exchange:
         *,
         served: tuple[str, str] | None = None,
         takes_stop: bool = True,
+        body: bytes | None = None,
         observer: Observer | None = None,
     ) -> None:
         self.api = api
@@ -72,6 +74,7 @@ class Exchange:
             and (served is None or not stops.REFUSALS.has(*served))
         )
         self.dropped_stop = False
+        self._body = body
         self._written: tuple[object, bytes] | None = None
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
@@ -225,8 +228,12 @@ class Exchange:
     def written(self) -> bytes:
         """The request as JSON. It is written once, for its record and for the server."""
         if self._written is None or self._written[0] is not self.request:
-            # A lone surrogate can only be written as an escape.
-            self._written = self.request, written(self.request).encode(errors="backslashreplace")
+            made = self._body
+            # What was made anew may be the same, as where reasoning is separated only.
+            if made is None or self.request != self._given:
+                # A lone surrogate can only be written as an escape.
+                made = written(self.request).encode(errors="backslashreplace")
+            self._written = self.request, made
         return self._written[1]
 
     @property

@@ -25,15 +25,15 @@ _UNKNOWN_ERROR: Mapping[str, Any] = {"error": "unknown"}
 # The inside of a string of JSON, without escapes and with them.
 _PLAIN = re.compile(rb'[^"\\\x00-\x1f]+')
 _ESCAPED = re.compile(rb'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))+')
+# After so many events in a row that differ from the one before in more than their text, as those of OpenAI
+# do, the others are not compared.
+_UNLIKE = 16
 # In each event that says what was used.
 _USAGE = b'"usage"'
 
 
 class ByteExchange(Driven):
     """One request and its answers, as bytes.
-
-    Args:
-        body: The bytes of the first request.
 
     Attributes:
         reads: The answer is to be given here; otherwise it reaches the application unchanged.
@@ -44,7 +44,6 @@ class ByteExchange(Driven):
         exchange: Exchange,
         where: Where,
         *,
-        body: bytes,
         reads: bool,
         on_usage: Callable[[Mapping[str, Any]], None] | None,
         max_event_bytes: int,
@@ -57,8 +56,6 @@ class ByteExchange(Driven):
         # When the application last got something.
         self._silent_since = clock()
         self._where = where
-        self._body = body
-        self._written = exchange.request
         self.reads = reads
         self._max_event_bytes = max_event_bytes
         self._events = sse.Parser(max_event_bytes)
@@ -74,12 +71,12 @@ class ByteExchange(Driven):
         self._others = b""
         # What is around the text of the last event, if the next one may differ from it in its text only.
         self._around: tuple[bytes, bytes] | None = None
+        # How many events in a row differed in more.
+        self._unlike = 0
 
     @property
     def request(self) -> bytes:
-        # A retry is another request.
-        is_first = self._exchange.request is self._written
-        return self._body if is_first else self._exchange.written
+        return self._exchange.written
 
     def is_stream(self, content_type: str) -> bool:
         """Whether an answer is read as events. SDKs read what they requested as events, whatever its type."""
@@ -267,7 +264,10 @@ class ByteExchange(Driven):
                 if name != self._name:
                     self._note_name(name, given)
                 read = self._call_reader(stream.feed, given)
-                self._around = None if stream.text is None or others else _around(raw, stream.text)
+                self._around = None
+                if stream.text is not None and not others and self._unlike < _UNLIKE:
+                    self._unlike += 1
+                    self._around = _around(raw, stream.text)
             elif done:
                 out.append(self._finish_stream())
             if read is not None:
@@ -288,6 +288,7 @@ class ByteExchange(Driven):
         before, after = self._around
         if not (raw.startswith(before) and raw.endswith(after)):
             return None
+        self._unlike = 0
         text = raw[len(before) : len(raw) - len(after)]
         try:
             if _PLAIN.fullmatch(text) is not None:

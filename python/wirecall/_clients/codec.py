@@ -128,18 +128,19 @@ class Codec:
             on_usage = self._stack.usage_listener(api.name, session)
         where = Where.of(method, url, headers)
 
-        def rewrite() -> tuple[Exchange, bytes]:
+        own = None if overridden or request is not given else body
+
+        def rewrite() -> Exchange:
             served = base_url, str(request.get("model"))
-            exchange = Exchange(api, request, options, where, served=served, observer=observer)
-            # Also if it was made anew, as where reasoning is separated only.
-            same = exchange.request == given and not overridden
-            return exchange, body if same else exchange.written
+            exchange = Exchange(api, request, options, where, served=served, body=own, observer=observer)
+            exchange.written  # noqa: B018  (writing it takes long, too)
+            return exchange
 
         # The functions of a host may not expect a thread.
         in_thread = is_large and not options.calls_host
-        exchange, written = await _rewritten_aside(rewrite) if in_thread else rewrite()
+        exchange = await _rewritten_aside(rewrite) if in_thread else rewrite()
         await exchange.tell_saved(is_async=is_async)
-        same = written is body
+        same = exchange.written is body
         reads = answers and not (exchange.untouched and on_usage is None and exchange.recorder is None)
         if same and not reads:
             return None
@@ -152,7 +153,6 @@ class Codec:
         return ByteExchange(
             exchange,
             where,
-            body=written,
             reads=reads,
             on_usage=on_usage,
             max_event_bytes=self._max_event_bytes,
@@ -196,17 +196,17 @@ class Codec:
         return find_route(url, self._apis) if method.upper() == "POST" else None
 
 
-async def _rewritten_aside(rewrite: Callable[[], tuple[Exchange, bytes]]) -> tuple[Exchange, bytes]:
+async def _rewritten_aside(rewrite: Callable[[], Exchange]) -> Exchange:
     """Rewrites in a thread. If nobody waits for it any more, the exchange is finished all the same."""
     abandoned = False
     made: list[Exchange] = []
 
-    def run() -> tuple[Exchange, bytes]:
-        exchange, written = rewrite()
+    def run() -> Exchange:
+        exchange = rewrite()
         made.append(exchange)
         if abandoned:
             exchange.finish()
-        return exchange, written
+        return exchange
 
     try:
         return await aside(run)

@@ -10,7 +10,7 @@ from aiohttp import web
 
 _CALL = 'I look that up. <call>get_weather city="New York" days=2</call>'
 _ANSWER = "It will be 21 degrees in New York."
-_TOOL = {
+TOOL = {
     "type": "function",
     "function": {
         "name": "get_weather",
@@ -44,7 +44,7 @@ def shown(url: str) -> str:
     body = {
         "model": "demo",
         "messages": [{"role": "user", "content": "What is the weather in New York?"}],
-        "tools": [_TOOL],
+        "tools": [TOOL],
     }
     return (
         "The scripted model has no native tools; it writes calls as text, in chat completions only. "

@@ -18,7 +18,7 @@ from .answers import (
     Thinking,
     Usage,
 )
-from .app import Request, Script, Server, iter_pieces, serve
+from .app import Request, Script, Server, in_thread, iter_pieces, serve
 from .erring import Asked, ErringModel, Slip
 from .model import LostError, NativeModel, Seen, Step, TextModel
 
@@ -46,6 +46,7 @@ __all__ = [
     "TextModel",
     "Thinking",
     "Usage",
+    "in_thread",
     "iter_pieces",
     "serve",
 ]

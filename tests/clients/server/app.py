@@ -7,9 +7,9 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from aiohttp import web
 
@@ -312,10 +312,17 @@ def iter_pieces(api: Api, body: Json, answer: Answer) -> Iterator[bytes]:
     return stream(messages.events(body, answer), answer.delivery, messages.ping())
 
 
-@contextmanager
-def serve(script: Script, **options: Any) -> Iterator[Server]:
+S = TypeVar("S", bound=Server)
+
+
+def serve(script: Script, **options: Any) -> AbstractContextManager[Server]:
     """A server in a thread of its own, on a free port, until the block ends. Options are `Server`'s."""
-    server = Server(script, **options)
+    return in_thread(Server(script, **options))
+
+
+@contextmanager
+def in_thread(server: S) -> Iterator[S]:
+    """Runs a server in a thread of its own until the block ends."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="test server", daemon=True)
     thread.start()

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Gateway
 from server import Answer, Call, LostError, Request
 from server.conversation import read
 from server.model import results
-from upstream import Upstream, serve, spoken
+from upstream import Upstream, gateway_before, serve, spoken
 
 PACKAGES = Path(__file__).parents[3] / "target" / "gateway" / "agents"
 TIMEOUT = 180  # seconds, on a busy machine
@@ -176,6 +175,6 @@ def test_control(agent: str, task: Task, asked: Upstream, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_gateway(agent: str, task: Task, asked: Upstream, tmp_path: Path) -> None:
-    with Gateway(asked.openai_url) as gateway:
+    with gateway_before(asked) as gateway:
         run(agent, gateway.url, tmp_path, task, asked)
     assert not any("tools" in request.json for request in asked.requests)

@@ -12,6 +12,7 @@ from typing import Any, ParamSpec
 from aiohttp import ClientSession, ClientTimeout, web
 from yarl import URL
 
+from wirecall._gateway.demo import TOOL as TOOL
 from wirecall._gateway.limits import Limits
 from wirecall._gateway.server import GatewaySettings, serve
 
@@ -19,17 +20,6 @@ Json = dict[str, Any]
 P = ParamSpec("P")
 CALL = '<call>get_weather city="New York" days=2</call>'
 BAD = "Look. <call>get_weather [object Object]</call>"
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-            "required": ["city"],
-        },
-    },
-}
 ARGUMENTS = {"city": "New York", "days": 2}
 
 

@@ -73,8 +73,8 @@ class GatewayBench:
         }
         with ExitStack() as stack:
             self._upstream = stack.enter_context(upstream_process())
-            self._off = stack.enter_context(wirecall_process(self._upstream, codec=False))
-            self._on = stack.enter_context(wirecall_process(self._upstream))
+            self._off = stack.enter_context(wirecall_process(self._upstream.url, codec=False))
+            self._on = stack.enter_context(wirecall_process(self._upstream.url))
             asyncio.run(check(self._off, codec=False))
             asyncio.run(check(self._on, codec=True))
             for name in names:
@@ -171,7 +171,7 @@ class GatewayBench:
         found = []
         for codec in (False, True):
             # A fresh one: another would fill memory that it has already.
-            with wirecall_process(self._upstream, codec=codec) as target:
+            with wirecall_process(self._upstream.url, codec=codec) as target:
                 found.append(await measuring.idle_memory(target, self._upstream, IDLE_STREAMS) / 1024)
         row = [str(IDLE_STREAMS), *(f"{each:.1f}" for each in found)]
         head = ["idle streams", "codec off, KiB each", "codec on, KiB each"]

@@ -66,6 +66,10 @@ class GatewayProcess:
     port: int
     process_id: int | None = None
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
     def seconds(self) -> float:
         """The processor's time that it has used, with all of its threads."""
         assert self.process_id is not None
@@ -95,22 +99,26 @@ def upstream_process() -> Iterator[UpstreamProcess]:
 
 @contextmanager
 def wirecall_process(
-    upstream: UpstreamProcess, *, codec: bool = True, command: Sequence[str] = ()
+    upstream: str, *, codec: bool = True, routes: str = "", command: Sequence[str] = ()
 ) -> Iterator[GatewayProcess]:
     """Run `wirecall serve` until the block ends.
 
     Args:
+        upstream: The base URL.
         codec: False: requests and answers pass unchanged.
+        routes: Other routes, which come first, as TOML.
         command: Runs wirecall; by default that of this interpreter.
 
     Raises:
-        GatewayProcessError: It does not start, or does not end with 0 after SIGTERM.
+        GatewayProcessError: It does not start, does not end with 0 after SIGTERM, or an exception is in its
+            log.
     """
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "config.toml")
         native = "" if codec else "native = true\n"
-        config.write_text(f'[[route]]\nname = "load"\nmodel = "*"\n{native}', encoding="utf-8")
-        program = [*(command or (sys.executable, "-m", "wirecall")), "serve", "--upstream", upstream.url]
+        last = f'[[route]]\nname = "load"\nmodel = "*"\n{native}'
+        config.write_text(f"{routes}\n{last}", encoding="utf-8")
+        program = [*(command or (sys.executable, "-m", "wirecall")), "serve", "--upstream", upstream]
         program += ["--port", "0", "--admin-port", "0", "--config", str(config)]
         with _running(program, {}, ends_with=0) as (port, process_id):
             yield GatewayProcess("codec on" if codec else "codec off", port, process_id)
@@ -179,7 +187,9 @@ def _running(
                 code = process.wait(_STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 raise GatewayProcessError(f"{command[0]} did not end after SIGTERM.{_end_of(log)}") from None
-            if ends_with is not None and code != ends_with:
+            if ends_with is not None and (
+                code != ends_with or "Traceback" in log.read_text(errors="replace")
+            ):
                 raise GatewayProcessError(f"{command[0]} ended with {code}.{_end_of(log)}")
         finally:
             if process.poll() is None:

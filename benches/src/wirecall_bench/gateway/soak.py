@@ -126,7 +126,7 @@ def run_soak(streams: int = 2000, seconds: float = 60.0, command: Sequence[str] 
     needed = 2 * streams + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed if hard < 0 else min(needed, hard), hard))
-    with upstream_process() as upstream, wirecall_process(upstream, command=command) as gateway:
+    with upstream_process() as upstream, wirecall_process(upstream.url, command=command) as gateway:
         return asyncio.run(_Soak(gateway, upstream, streams, seconds).run())
 
 
