@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -48,25 +49,10 @@ Examples:
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=4300, type=_PORT, help="Port for clients; 0 takes a free one.")
 @click.option("--admin-host", default="127.0.0.1", help="Address of the admin port.")
-@click.option(
-    "--admin-port",
-    default=4301,
-    type=click.IntRange(0, 65535),
-    help="Port of the metrics; 0 takes a free one.",
-)
-@click.option(
-    "--allow-host",
-    multiple=True,
-    metavar="NAME",
-    help="A name under which the gateway is reached.",
-)
+@click.option("--admin-port", default=4301, type=_PORT, help="Port of the metrics; 0 takes a free one.")
+@click.option("--allow-host", multiple=True, metavar="NAME", help="A name of the gateway's host.")
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A web page that may use the gateway.")
-@click.option(
-    "--allow-path",
-    multiple=True,
-    metavar="PATH",
-    help="Another path to pass on, such as /embeddings.",
-)
+@click.option("--allow-path", multiple=True, metavar="PATH", help="Another path to pass on: /embeddings.")
 @click.option("--allow-option", multiple=True, metavar="NAME", help="An option that clients may change.")
 @click.option(
     "--open", "is_open", is_flag=True, envvar="WIRECALL_SERVE_OPEN", help="Serve other machines without keys."
@@ -95,7 +81,8 @@ def serve(
     """
     try:
         from wirecall._gateway import demo as demonstration
-        from wirecall._gateway.routes import ConfigError
+        from wirecall._gateway.errors import ConfigError
+        from wirecall._gateway.guard import Guard
         from wirecall._gateway.server import GatewaySettings
         from wirecall._gateway.server import serve as serve_until_told
     except ImportError as error:
@@ -123,27 +110,26 @@ def serve(
             port=port,
             admin_host=admin_host,
             admin_port=admin_port,
-            keys=tuple(filter(None, map(str.strip, os.environ.get(_KEYS, "").split(",")))),
+            guard=Guard(
+                keys=tuple(filter(None, map(str.strip, os.environ.get(_KEYS, "").split(",")))),
+                hosts=frozenset(map(str.lower, allow_host)),
+                origins=frozenset(allow_origin),
+                open=is_open,
+            ),
             admin_token=os.environ.get(_ADMIN_TOKEN) or None,
-            open=is_open,
-            allowed_hosts=frozenset(map(str.lower, allow_host)),
-            origins=frozenset(allow_origin),
             paths=allow_path,
         )
 
-    def ready(url: str, admin_url: str, target: str) -> None:
+    def ready(url: str, admin_url: str) -> None:
+        target = "a scripted server" if demo else upstream or str(config)
         click.echo(f"wirecall serve: {url}/v1 -> {printable(target)}", err=True)
         click.echo(f"metrics: {admin_url}/metrics", err=True)
         if demo:
             click.echo(demonstration.shown(url), err=True)
 
     async def main() -> None:
-        if demo:
-            async with demonstration.upstream() as url:
-                await serve_until_told(settings(url), lambda a, b: ready(a, b, "a scripted server"))
-        else:
-            target = upstream or str(config)
-            await serve_until_told(settings(upstream), lambda a, b: ready(a, b, target))
+        async with demonstration.upstream() if demo else nullcontext(upstream) as url:
+            await serve_until_told(settings(url), ready)
 
     try:
         asyncio.run(main())

@@ -5,18 +5,13 @@ from collections.abc import Awaitable, Callable, Collection
 from aiohttp import web
 
 from wirecall._gateway import guard
+from wirecall._gateway.errors import Refused
 from wirecall._gateway.metrics import Metrics
-from wirecall._gateway.refusals import Refused
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-# Nothing of another host, nothing inline, in no frame.
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 _HEADERS = {
-    "content-security-policy": _POLICY,
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",

@@ -1,4 +1,4 @@
-"""The way of a request through the gateway: checked, routed, rewritten, sent, and its answer read."""
+"""Handles requests: checks, routes, rewrites and sends them, and reads their answers."""
 
 import asyncio
 import logging
@@ -18,9 +18,9 @@ from wirecall._clients.codec import OVERRIDES
 from wirecall._clients.driver import Driver, Handover
 from wirecall._gateway import guard, headers, items
 from wirecall._gateway.downstream import Downstream
+from wirecall._gateway.errors import Refused, UpstreamError, error_body
 from wirecall._gateway.limits import Limits
 from wirecall._gateway.metrics import Metrics
-from wirecall._gateway.refusals import Refused, UpstreamError, error_body
 from wirecall._gateway.routes import ModelRoute, Routes
 from wirecall._gateway.upstream import Client, UpstreamSource, pieces
 from wirecall._shown import shown
@@ -92,9 +92,7 @@ class Gateway:
             log.info("refused: %s", ascii_line(f"{request.method} {path}: {refused}"))
             return _error(api, refused.status, str(refused), refused.reason, refused.headers)
         except Exception as error:
-            status, message, code = _said_of(error)
-            log.warning("failed: %s", ascii_line(f"{request.method} {path}: {status} {message}"))
-            return _error(api, status, message, code)
+            return _error(api, *_failure(request, error))
 
     async def _checked(self, request: web.Request, path: str) -> web.StreamResponse:
         if guard.is_preflight(request):
@@ -108,7 +106,7 @@ class Gateway:
             return await self._answer(request, tail, self._apis[tail])
         if (request.method == "GET" and tail == _MODELS) or tail in self._paths:
             body = await self._read(request)
-            return await self._pass(request, tail, self.routes.first, body, None)
+            return await self._pass(request, tail, self.routes.default, body, None)
         raise Refused(
             404,
             "path",
@@ -144,7 +142,7 @@ class Gateway:
         route = self.routes.find(model if isinstance(model, str) else "")
         if route is None:
             raise Refused(404, "model", f"no route serves the model {shown(model)[:_SHOWN_OF_A_MODEL]}")
-        owner = self._items.owner(headers.credentials(request.headers))
+        owner = self._items.owner(headers.identity(request.headers))
         if found := self._items.find(owner, given) if api.name == "responses" else None:
             given, body = self._with_items(given, found)
         if route.native:
@@ -167,18 +165,17 @@ class Gateway:
         listener = None
         if api.name == "responses" and given.get("store") is not False:
             listener = items.ItemListener(self._items, owner)
-        source = UpstreamSource(self._client, exchange, url + self._query(request), passed)
+        source = UpstreamSource(self._client, exchange, url + _query(request), passed)
         driver = Driver(exchange, source)
         with self._metrics.streams.labels(route.name).track_inprogress():
             try:
                 out = await driver.first()
                 self._metrics.first_byte(route.name, time.perf_counter() - started)
                 if out is Handover.STREAM:
-                    source.streaming = True
                     return await self._stream(request, driver, exchange, listener)
                 return await self._whole(driver.answer, out, route, listener)
             except BaseException as error:
-                # Where the driver has not begun to read a stream, it does not know that there is nobody left.
+                # If the client leaves before the driver has begun to read a stream, the driver is not told.
                 exchange.finish(error)
                 if isinstance(error, _UPSTREAM_ERRORS) or not isinstance(error, Exception):
                     raise
@@ -193,7 +190,6 @@ class Gateway:
         size = sum(map(len, found.values()))
         if size > self._limits.body_bytes:
             raise Refused(413, "body_size", f"its items are longer than {self._limits.body_bytes} bytes")
-
         made = items.put(given, found)
         return made, sse.dump(made)
 
@@ -224,7 +220,7 @@ class Gateway:
             except Exception as error:
                 # The head has been sent, so that it cannot be another answer.
                 if not stream.is_gone:
-                    if last := exchange.fail(_said_of(error)[1]):
+                    if last := exchange.fail(_failure(request, error)[1]):
                         await stream.write(last)
                     else:
                         # In the middle of an event: only a connection that breaks tells the client.
@@ -236,7 +232,7 @@ class Gateway:
     async def _pass(
         self, request: web.Request, tail: str, route: ModelRoute, body: bytes, api: Api | None
     ) -> web.StreamResponse:
-        url = route.upstream.url + tail + self._query(request)
+        url = route.upstream.url + tail + _query(request)
         passed = self._headers(request, route, api)
         has_body = request.method not in ("GET", "HEAD") and bool(body)
         with self._metrics.streams.labels(route.name).track_inprogress():
@@ -268,12 +264,6 @@ class Gateway:
             key_header="authorization" if api is None else api.key_header,
         )
 
-    def _query(self, request: web.Request) -> str:
-        """The query as it came, with its question mark."""
-        _, mark, query = request.raw_path.partition("?")
-        self._checks.check_query(query)
-        return mark + query.partition("#")[0]
-
 
 class Watch(Observer):
     """Counts an exchange, and writes its line to the log.
@@ -301,35 +291,44 @@ class Watch(Observer):
         self._metrics.recorded(self._route, record)
 
 
+def _query(request: web.Request) -> str:
+    """The query as it came, with its question mark."""
+    _, mark, query = request.raw_path.partition("?")
+    return mark + query.partition("#")[0]
+
+
 def ascii_line(text: str) -> str:
     """A line of the log: names of models and tools are a client's, and may hold anything."""
     return text[:_LINE].encode("ascii", "backslashreplace").decode().translate(_CONTROLS)
 
 
-def _said_of(error: Exception) -> tuple[int, str, str]:
-    """The status, the message and the code of an error that a client is told of."""
-    if isinstance(error, UpstreamError):
-        return 502, str(error), "upstream"
-    if isinstance(error, TimeoutError):
-        return 504, "the upstream did not answer in time", "upstream"
-    if isinstance(error, ClientConnectorDNSError):
-        return 502, "the name of the upstream's host is unknown", "upstream"
-    if isinstance(error, ClientConnectorError):
-        return 502, f"cannot connect to the upstream: {error.strerror}", "upstream"
-    if isinstance(error, ClientError):
-        return 502, "the upstream's answer broke off", "upstream"
+def _failure(request: web.Request, error: Exception) -> tuple[int, str, str]:
+    """Logs a failure. Returns what the client is told: the status, the message and the code."""
     name = type(error).__name__
-    # Its message may quote the request.
-    log.error("a request failed: %s", name, exc_info=log.isEnabledFor(logging.DEBUG))
-    return 500, "the gateway failed; its log says more", "gateway"
+    if isinstance(error, UpstreamError):
+        status, message = 502, str(error)
+    elif isinstance(error, TimeoutError):
+        status, message = 504, "the upstream did not answer in time"
+    elif isinstance(error, ClientConnectorDNSError):
+        status, message = 502, "the name of the upstream's host is unknown"
+    elif isinstance(error, ClientConnectorError):
+        status, message = 502, f"cannot connect to the upstream: {error.strerror}"
+    elif isinstance(error, ClientError):
+        status, message = 502, "the upstream's answer broke off"
+    else:
+        # Its own message may quote the request.
+        status, message = 500, "the gateway failed; its log says more"
+    path = request.raw_path.partition("?")[0]
+    line = ascii_line(f"{request.method} {path}: {status} {message} ({name})")
+    log.warning("failed: %s", line, exc_info=status == 500 and log.isEnabledFor(logging.DEBUG))
+    return status, message, "gateway" if status == 500 else "upstream"
 
 
 def _refusal(route: ModelRoute, tail: str, error: Exception) -> web.Response:
-    """The codec's answer to an error of its own."""
+    """The codec's answer to an error that concerns the client; raises all others."""
     reply = route.codec.reply(tail, error)
     if reply.status == 500:
-        status, message, code = _said_of(error)
-        raise Refused(status, code, message)
+        raise error
     log.info("%s: refused: %s", route.name, ascii_line(str(error)))
     return web.Response(status=reply.status, body=reply.body, content_type="application/json")
 

@@ -1,16 +1,16 @@
-"""Who may ask, and for what: hosts, origins, keys and paths. It is checked before a body is read."""
+"""Access checks, before a body is read: hosts, origins and keys."""
 
 import hmac
 import ipaddress
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from urllib.parse import unquote_plus
+from dataclasses import dataclass, field
+from urllib.parse import unquote_plus, urlsplit
 
 from aiohttp import web
 
 from wirecall._gateway import headers
-from wirecall._gateway.refusals import Refused
+from wirecall._gateway.errors import ConfigError, Refused
 
 # An address of IPv6 in brackets, or a name or another address; a port may follow. Options have no brackets.
 _HOST = re.compile(r"\[([^\[\]]*)\](?::\d*)?|([^:\[\]@/]*)(?::\d*)?")
@@ -29,7 +29,7 @@ def host_name(host: str) -> str:
 
 
 def is_preflight(request: web.Request) -> bool:
-    """Whether a browser asks whether a page may ask."""
+    """Whether this is a preflight request of CORS."""
     return request.method == "OPTIONS" and "origin" in request.headers
 
 
@@ -44,10 +44,19 @@ class Guard:
         open: Without keys, everybody may ask, under any name.
     """
 
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(default=(), repr=False)
     hosts: Collection[str] = ()
     origins: Collection[str] = ()
     open: bool = False
+
+    def __post_init__(self) -> None:
+        for origin in self.origins:
+            parts = urlsplit(origin)
+            if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}":
+                raise ConfigError(f"{origin!r} is not an origin, such as https://app.example")
+        for name in self.hosts:
+            if host_name(name) != name or not name:
+                raise ConfigError(f"{name!r} is not the name of a host, such as gateway.internal")
 
     def check(self, request: web.Request) -> None:
         """Raises:
@@ -66,7 +75,10 @@ class Guard:
         if is_preflight(request):
             return  # It has no key, and asks for nothing.
         if self.keys:
-            given = headers.credential(request.headers)
+            if any(key in unquote_plus(request.raw_path) for key in self.keys):
+                # It would be passed on.
+                raise Refused(400, "key", "send the key in a header, not in the URL")
+            given = headers.client_key(request.headers)
             if not _is_one_of(given, self.keys):
                 what = "is not one of this gateway" if given else "is missing"
                 how = "send a key of this gateway as a bearer token, or as x-api-key"
@@ -77,15 +89,8 @@ class Guard:
                 403, "host", "this gateway does not serve the host of the request; list it with --allow-host"
             )
 
-    def check_query(self, query: str) -> None:
-        """Raises:
-        Refused: It has one of the gateway's keys, which would leave the gateway.
-        """
-        if any(key in query or key in unquote_plus(query) for key in self.keys):
-            raise Refused(400, "key", "send the key in a header, not in the URL")
-
     async def allow_origin(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Lets the browser show an answer to a page that may ask."""
+        """Lets a browser give the answer to a page that is listed."""
         origin = request.headers.get("origin")
         if origin is not None and origin in self.origins:
             response.headers["access-control-allow-origin"] = origin
@@ -109,7 +114,7 @@ def check_admin(request: web.Request, *, token: str | None, hosts: Iterable[str]
     site = request.headers.get("sec-fetch-site", "none")
     if origin not in (None, f"{request.scheme}://{host}") or site not in ("none", "same-origin"):
         raise Refused(403, "origin", "this port does not answer to other web pages")
-    if token is not None and not _is_one_of(headers.credential(request.headers), [token]):
+    if token is not None and not _is_one_of(headers.client_key(request.headers), [token]):
         raise Refused(401, "key", "send the admin token as a bearer token")
 
 

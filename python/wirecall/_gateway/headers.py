@@ -1,16 +1,17 @@
-"""Which headers pass through the gateway: all but those that are about one connection, or about the way."""
+"""Which headers pass: all but those of one connection, and those that proxies and browsers add."""
 
 from collections.abc import Collection, Mapping
 
 from multidict import CIMultiDict, CIMultiDictProxy
 
-# Of one connection (RFC 9110, 7.6.1), of the body as it came, and what says who asks and from where.
+# Of one connection (RFC 9110, 7.6.1), and of the body as it was transferred.
 _CONNECTION = frozenset(
     {
         *("connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer"),
         *("transfer-encoding", "upgrade", "content-length", "content-encoding", "via"),
     }
 )
+# Conditions would make answers without a body.
 _REQUEST = _CONNECTION | {
     *("host", "accept-encoding", "expect", "proxy-authorization", "if-none-match", "if-modified-since"),
     *("cookie", "forwarded", "origin", "referer", "x-real-ip"),
@@ -22,9 +23,9 @@ _RESPONSE = _CONNECTION | {
 }
 _REQUEST_PREFIXES = ("x-forwarded-", "sec-")
 _RESPONSE_PREFIXES = ("access-control-",)
-_CREDENTIALS = ("authorization", "x-api-key")
+_KEYS = ("authorization", "x-api-key")
 # Where other clients send theirs, such as Azure's and Google's.
-_MORE_CREDENTIALS = (*_CREDENTIALS, "api-key", "x-goog-api-key")
+_IDENTITIES = (*_KEYS, "api-key", "x-goog-api-key")
 
 
 def to_upstream(
@@ -39,7 +40,7 @@ def to_upstream(
     """
     passed = _passing(given, _REQUEST, _REQUEST_PREFIXES)
     name = key_header
-    for one in _CREDENTIALS:
+    for one in _KEYS:
         if (own or key is not None) and one in passed:
             name = one
             passed.popall(one)
@@ -56,15 +57,15 @@ def to_client(given: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     return _passing(given, _RESPONSE, _RESPONSE_PREFIXES)
 
 
-def credential(given: Mapping[str, str]) -> str:
+def client_key(given: Mapping[str, str]) -> str:
     """The key that a client sent; empty if there is none."""
     scheme, _, token = given.get("authorization", "").partition(" ")
     return given.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else "")
 
 
-def credentials(given: CIMultiDictProxy[str]) -> list[str]:
-    """All that may be a key of a client, as it came."""
-    return [f"{name}:{value}" for name in _MORE_CREDENTIALS for value in given.getall(name, ())]
+def identity(given: CIMultiDictProxy[str]) -> list[str]:
+    """Everything in which a client may have sent a key, unread."""
+    return [f"{name}:{value}" for name in _IDENTITIES for value in given.getall(name, ())]
 
 
 def _passing(

@@ -30,7 +30,7 @@ class ItemMemory:
         self._secret = secrets.token_bytes(32)
 
     def owner(self, keys: Iterable[str]) -> bytes:
-        """What stands for the keys of a client."""
+        """A keyed hash of the keys of a client."""
         written = "\0".join(keys).encode(errors="surrogateescape")
         return hashlib.blake2b(written, key=self._secret, digest_size=16).digest()
 

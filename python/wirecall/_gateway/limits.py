@@ -1,4 +1,4 @@
-"""What one request may cost."""
+"""The limits of the gateway."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ class Limits:
         answer_bytes: A whole answer of an upstream, which is held in memory.
         streams: Requests that run at the same time.
         connect_seconds: A connection to an upstream.
-        silence_seconds: The upstream sends nothing.
-        drain_seconds: What requests may still take once the process has been told to end.
+        silence_seconds: The upstream sends nothing, or a client reads nothing.
+        drain_seconds: How long running requests may take once the process has been told to end.
         remembered_items, remembered_bytes: Items of the Responses API, over all keys.
     """
 

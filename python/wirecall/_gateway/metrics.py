@@ -13,8 +13,7 @@ from wirecall._apis.registry import api_named
 from wirecall._text.record import Record
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
-
-
+# More is a fault of the upstream, and a float may not hold it.
 _MOST_TOKENS = 1 << 40
 
 
@@ -74,6 +73,5 @@ class Metrics:
                 for repair in event.repairs:
                     self._repairs.labels(route, repair).inc()
             said = {"usage": attempt.usage}
-            # What no float holds is no count.
             self._tokens.labels(route, "input").inc(min(api.input_tokens(said), _MOST_TOKENS))
             self._tokens.labels(route, "output").inc(min(api.output_tokens(said), _MOST_TOKENS))

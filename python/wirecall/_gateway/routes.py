@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from wirecall._apis.registry import apis
 from wirecall._clients.codec import Codec
+from wirecall._gateway.errors import ConfigError
 from wirecall._text.options import Options
 from wirecall._tools.formats.description import Format
 from wirecall._tools.option_types import unknown
@@ -21,14 +22,10 @@ DEFAULTS: Mapping[str, Any] = {"reasoning": "separate", "native_tools": "drop"}
 
 _FILE_KEYS = {"upstream", "key_env", "options", "route"}
 _ROUTE_KEYS = {"name", "model", "upstream", "key_env", "native", "options"}
-# The gateway says itself what is logged and recorded.
+# Functions, and what the gateway decides itself.
 _OWN = {"debug", "record_content", "on_event", "on_record", "native_when", "template"}
-# What a client could use to cost or to see more than its operator wants.
+# Options that could raise costs or reveal contents.
 _NOT_FOR_CLIENTS = _OWN | {"limits", "max_retries", "protocol", "model", "grammar", "grammar_longest"}
-
-
-class ConfigError(ValueError):
-    """The configuration cannot be used. The message says where it is wrong."""
 
 
 def check_accepted(names: Collection[str]) -> None:
@@ -100,8 +97,8 @@ class Routes:
         return next((one for one in self.routes if fnmatch.fnmatchcase(model, one.model)), None)
 
     @property
-    def first(self) -> ModelRoute:
-        """Serves what is asked for without a model."""
+    def default(self) -> ModelRoute:
+        """Serves requests that name no model: that of the upstream for all models, or else the first."""
         return self.routes[-1] if self.routes[-1].model == "*" else self.routes[0]
 
 

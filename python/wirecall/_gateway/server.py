@@ -10,16 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from aiohttp import http_parser, web
 
 from wirecall._gateway import admin, routes
+from wirecall._gateway.errors import ConfigError
 from wirecall._gateway.gateway import Gateway
-from wirecall._gateway.guard import Guard, host_name, is_loopback
+from wirecall._gateway.guard import Guard, is_loopback
 from wirecall._gateway.limits import Limits
 from wirecall._gateway.metrics import Metrics
-from wirecall._gateway.routes import ConfigError
 
 log = logging.getLogger("wirecall.gateway")
 
@@ -41,9 +40,7 @@ class GatewaySettings:
         config: The file with routes.
         options: Options of `wrap` for all routes.
         accepted: Options that clients may change in a request's body.
-        keys: The gateway's own keys, one of which a client must send.
-        open: Without keys, listen on other addresses than loopback all the same.
-        allowed_hosts, origins: Names under which it is reached, and web pages that may use it.
+        guard: Who may ask.
         paths: Paths below `/v1` that are passed on unchanged.
         admin_token: Has to be sent to the admin port; demanded if that is not on loopback.
     """
@@ -57,16 +54,13 @@ class GatewaySettings:
     port: int = 4300
     admin_host: str = "127.0.0.1"
     admin_port: int = 4301
-    keys: tuple[str, ...] = field(default=(), repr=False)
+    guard: Guard = field(default_factory=Guard)
     admin_token: str | None = field(default=None, repr=False)
-    open: bool = False
-    allowed_hosts: frozenset[str] = frozenset()
-    origins: frozenset[str] = frozenset()
     paths: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        if not (is_loopback(self.host) or self.keys or self.open):
+        if not (is_loopback(self.host) or self.guard.keys or self.guard.open):
             raise ConfigError(
                 f"everybody who reaches {self.host} could use the upstream: set keys in the environment "
                 "variable WIRECALL_SERVE_KEYS, or say --open"
@@ -77,13 +71,6 @@ class GatewaySettings:
         for path in self.paths:
             if not path.startswith("/") or path.startswith("/v1/"):
                 raise ConfigError(f"{path!r} must begin with / and without /v1, such as /embeddings")
-        for origin in self.origins:
-            parts = urlsplit(origin)
-            if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}":
-                raise ConfigError(f"{origin!r} is not an origin, such as https://app.example")
-        for name in self.allowed_hosts:
-            if host_name(name) != name or not name:
-                raise ConfigError(f"{name!r} is not the name of a host, such as gateway.internal")
 
     def load_routes(self) -> routes.Routes:
         return routes.load(self.config, self.upstream, self.options, self.accepted, key=self.upstream_key)
@@ -102,16 +89,13 @@ async def serve(settings: GatewaySettings, ready: Callable[[str, str], None]) ->
         # The parser in Python accepts more than RFC 9112 allows.
         raise ConfigError("aiohttp has no C parser here: install a wheel of it for this platform")
     metrics = Metrics()
-    checks = Guard(
-        keys=settings.keys, hosts=settings.allowed_hosts, origins=settings.origins, open=settings.open
-    )
     loaded = settings.load_routes()
-    gateway = Gateway(loaded, checks, limits=settings.limits, metrics=metrics, paths=settings.paths)
+    gateway = Gateway(loaded, settings.guard, limits=settings.limits, metrics=metrics, paths=settings.paths)
     switch_seconds = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     ending = asyncio.Event()
-    runner = _runner(_application(gateway, checks, settings.limits), settings.limits)
-    operators = admin.application(metrics, token=settings.admin_token, hosts=settings.allowed_hosts)
+    runner = _runner(_application(gateway, settings.guard, settings.limits), settings.limits)
+    operators = admin.application(metrics, token=settings.admin_token, hosts=settings.guard.hosts)
     admin_runner = web.AppRunner(operators, access_log=None, shutdown_timeout=1.0)
     try:
         await runner.setup()

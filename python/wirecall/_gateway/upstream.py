@@ -11,8 +11,8 @@ from yarl import URL
 
 from wirecall._clients.byte_exchange import ByteExchange
 from wirecall._clients.driver import Head
+from wirecall._gateway.errors import UpstreamError
 from wirecall._gateway.limits import Limits
-from wirecall._gateway.refusals import UpstreamError
 
 # Servers built on uvicorn, such as vLLM, close idle connections after 5 seconds; a request on one that is
 # just being closed would be lost.
@@ -114,8 +114,7 @@ async def _inflated(answer: ClientResponse, coding: str) -> AsyncIterator[bytes]
 class UpstreamSource:
     """One request of a client, sent as often as the driver says.
 
-    Attributes:
-        streaming: The client gets a stream, whose head has been sent.
+    Until it streams, its errors are answers; afterwards, they are events.
     """
 
     def __init__(self, client: Client, exchange: ByteExchange, url: str, headers: CIMultiDict[str]) -> None:
@@ -123,7 +122,7 @@ class UpstreamSource:
         self._exchange = exchange
         self._url = url
         self._headers = headers
-        self.streaming = False
+        self._streams = False
 
     async def send(self, request: bytes, attempt: int) -> ClientResponse:
         headers = self._headers
@@ -137,6 +136,7 @@ class UpstreamSource:
         if answer.status < 300 and answer.content_type == "text/html":
             raise UpstreamError("the upstream's answer is a web page: is its URL right, with /v1 at its end?")
         streams = answer.status < 300 and self._exchange.is_stream(answer.headers.get("content-type", ""))
+        self._streams = self._streams or streams
         return Head(answer.status, streams)
 
     async def read_all(self, answer: ClientResponse) -> bytes:
@@ -149,6 +149,6 @@ class UpstreamSource:
         answer.release()
 
     def fail(self, error: Exception) -> bytes:
-        if not self.streaming:
+        if not self._streams:
             raise error
         return self._exchange.error_event(error)

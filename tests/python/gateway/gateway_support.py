@@ -5,7 +5,7 @@ import functools
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -13,6 +13,7 @@ from aiohttp import ClientSession, ClientTimeout, web
 from yarl import URL
 
 from wirecall._gateway.demo import TOOL as TOOL
+from wirecall._gateway.guard import Guard
 from wirecall._gateway.limits import Limits
 from wirecall._gateway.server import GatewaySettings, serve
 
@@ -62,11 +63,12 @@ def deltas(body: bytes) -> list[Json]:
 
 @dataclass
 class Seen:
-    """A request that reached the upstream."""
+    """A request that reached the upstream. `names` are those of its headers, as often as they came."""
 
     method: str
     path: str
     headers: dict[str, str]
+    names: list[str]
     body: bytes
 
     @property
@@ -88,7 +90,8 @@ class Scripted:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         headers = {name.lower(): value for name, value in request.headers.items()}
-        one = Seen(request.method, request.raw_path, headers, await request.read())
+        names = [name.lower() for name in request.headers]
+        one = Seen(request.method, request.raw_path, headers, names, await request.read())
         self.seen.append(one)
         self.running += 1
         try:
@@ -201,14 +204,17 @@ async def gateway(
         target: The base URL of another upstream.
         key: Replaces the keys of clients.
         without_upstream: Only the routes of the configuration have one.
-        more: Settings.
+        more: Settings, and those of the guard.
     """
+    guarding = {one.name for one in fields(Guard)} & more.keys()
+    guard = Guard(**{name: more.pop(name) for name in guarding})
     limits = Limits(**{"drain_seconds": 0.2, **more.pop("limits", {})})
     async with scripted(script) as (upstream, url):
         settings = GatewaySettings(
             upstream=None if without_upstream else target or url,
             upstream_key=key,
             config=config,
+            guard=guard,
             port=0,
             admin_port=0,
             limits=limits,

@@ -24,8 +24,6 @@ from gateway_support import (
     whole,
 )
 
-from wirecall._gateway.server import GatewaySettings
-
 PATHS = {"chat": "/chat/completions", "messages": "/messages", "responses": "/responses"}
 
 
@@ -142,7 +140,7 @@ async def test_errors_of_the_upstream_are_its_own(stream: bool) -> None:
 
 
 @running
-async def test_no_upstream_is_502_and_redirects_are_not_followed() -> None:
+async def test_redirects_are_not_followed() -> None:
     from aiohttp import web
 
     async with scripted() as (elsewhere, url):
@@ -161,8 +159,6 @@ async def test_no_upstream_is_502_and_redirects_are_not_followed() -> None:
                 bare = {"model": "m", "messages": [{"role": "user", "content": str(code)}]}
                 assert (await one.post(bare))[0] == 502
         assert elsewhere.seen == []
-    settings = GatewaySettings(upstream="http://127.0.0.1:1/v1")
-    assert settings.load_routes().first.upstream.url == "http://127.0.0.1:1/v1"
 
 
 @running

@@ -17,7 +17,6 @@ from gateway_support import (
     TOOL,
     Seen,
     asking,
-    call,
     event,
     events,
     gateway,
@@ -357,9 +356,3 @@ async def test_the_option_key_of_a_body_does_not_pass_where_nothing_is_rewritten
     async with gateway(config=config) as one:
         await one.post(asking(wirecall={"debug": True}))
         assert one.upstream.seen[-1].json == asking()
-
-
-@running
-async def test_a_call_of_the_gateway_works_after_all_that() -> None:
-    async with gateway(call) as one:
-        assert b"tool_calls" in (await one.post(asking()))[1]

@@ -18,6 +18,7 @@ from aiohttp import ClientSession, ClientTimeout
 from gateway_support import CALL, Seen, asking, event, running, scripted, streaming, whole
 
 from wirecall._gateway import server
+from wirecall._gateway.errors import ConfigError
 
 PATH = "/v1/chat/completions"
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
@@ -273,5 +274,5 @@ def test_a_parser_in_python_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         "aiohttp.http_parser.HttpRequestParser", server.http_parser.HttpRequestParserPy, raising=True
     )
     settings = server.GatewaySettings(upstream="http://127.0.0.1:9/v1")
-    with pytest.raises(server.ConfigError, match="C parser"):
+    with pytest.raises(ConfigError, match="C parser"):
         asyncio.run(server.serve(settings, lambda *_: None))

@@ -8,7 +8,7 @@ import pytest
 from gateway_support import Seen, asking, gateway, running, scripted, whole
 
 from wirecall._gateway import routes
-from wirecall._gateway.routes import ConfigError
+from wirecall._gateway.errors import ConfigError
 from wirecall._gateway.server import GatewaySettings
 
 HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>'
@@ -50,7 +50,7 @@ async def test_the_first_route_that_matches_is_taken(tmp_path: Path, monkeypatch
 
 
 @running
-async def test_a_model_without_a_route_is_said(tmp_path: Path) -> None:
+async def test_a_route_is_found_by_its_glob(tmp_path: Path) -> None:
     config = tmp_path / "routes.toml"
     async with scripted() as (_, url):
         config.write_text(f'[[route]]\nmodel = "a*"\nupstream = "{url}"\n', encoding="utf-8")
@@ -66,7 +66,7 @@ def test_a_format_of_a_file_is_found_beside_the_routes(tmp_path: Path) -> None:
     config = tmp_path / "routes.toml"
     config.write_text('[options]\nprotocol = "acme.toml"\n', encoding="utf-8")
     found = routes.load(config, "http://127.0.0.1/v1", {}, ())
-    assert found.first.codec.options.protocol == wirecall.Format.load(tmp_path / "acme.toml")
+    assert found.default.codec.options.protocol == wirecall.Format.load(tmp_path / "acme.toml")
 
 
 @pytest.mark.parametrize(

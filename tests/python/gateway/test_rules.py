@@ -20,7 +20,8 @@ from gateway_support import (
     whole,
 )
 
-from wirecall._gateway.routes import ConfigError
+from wirecall._gateway.errors import ConfigError
+from wirecall._gateway.guard import Guard
 from wirecall._gateway.server import GatewaySettings
 
 KEY, OTHER, REAL = "gateway-key-1", "gateway-key-2", "sk-real-upstream-key"
@@ -150,16 +151,15 @@ async def test_a_key_of_the_environment_replaces_those_of_clients() -> None:
             assert REAL not in body.decode() + str(back)
 
 
-@running
-async def test_keys_are_in_no_repr() -> None:
-    settings = GatewaySettings(keys=(KEY,), admin_token="token-1234")
+def test_keys_are_in_no_repr() -> None:
+    settings = GatewaySettings(guard=Guard(keys=(KEY,)), admin_token="token-1234")
     assert KEY not in repr(settings)
     assert "token-1234" not in repr(settings)
 
 
 @running
 async def test_a_name_that_was_bound_to_this_machine_gets_nothing() -> None:
-    async with gateway(allowed_hosts=frozenset({"gateway.internal"})) as one:
+    async with gateway(hosts=frozenset({"gateway.internal"})) as one:
         for host, status in (
             ("evil.example", 403),
             ("evil.example:4300", 403),
@@ -194,8 +194,8 @@ def test_other_addresses_need_keys_or_force() -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.com"):
         with pytest.raises(ConfigError, match="WIRECALL_SERVE_KEYS"):
             GatewaySettings(host=host)
-        GatewaySettings(host=host, keys=(KEY,))
-        GatewaySettings(host=host, open=True)
+        GatewaySettings(host=host, guard=Guard(keys=(KEY,)))
+        GatewaySettings(host=host, guard=Guard(open=True))
         with pytest.raises(ConfigError, match="WIRECALL_SERVE_ADMIN_TOKEN"):
             GatewaySettings(admin_host=host)
     for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost"):
@@ -230,7 +230,7 @@ async def test_paths_lead_nowhere_else(path: str) -> None:
         for method in (b"GET", b"POST"):
             head = method + b" /v1" + path.encode() + b" HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n"
             said = await one.raw(head + b"content-length: 2\r\n\r\n{}")
-            assert said.split(b" ")[1] in (b"400", b"404")
+            assert said.split(b" ")[1] == b"404"
         assert one.upstream.seen == []
 
 
@@ -241,8 +241,6 @@ async def test_other_paths_pass_if_they_are_named() -> None:
         sent = one.upstream.seen[-1]
         assert (sent.method, sent.path, sent.json) == ("POST", "/v1/embeddings?a=..", {"input": "x"})
         assert (await one.ask("DELETE", "/models"))[0] == 404
-        status, body, _ = await one.ask("GET", "/../healthz")
-        assert status in (200, 400, 404)
         status, body, _ = await one.ask("POST", "/nothing", json={})
         assert (status, refusal(body)[0]) == (404, "not_found_error")
 

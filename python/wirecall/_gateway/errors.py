@@ -1,4 +1,4 @@
-"""Requests that the gateway does not pass on, and what it answers instead."""
+"""What goes wrong: the configuration, requests that are refused, upstreams; and how clients are told."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +8,10 @@ from wirecall._apis.base import Api, openai_refusal
 # The types of errors that clients of the APIs know, by the status; 4xx and 5xx have one for the others.
 _OPENAI = {401: "authentication_error", 403: "permission_error", 404: "not_found_error"}
 _ANTHROPIC = {**_OPENAI, 413: "request_too_large", 503: "overloaded_error", 504: "timeout_error"}
+
+
+class ConfigError(ValueError):
+    """The configuration cannot be used. The message says where it is wrong."""
 
 
 class Refused(Exception):  # noqa: N818  (it is an answer, not a fault)
