@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import generate
+from collected_texts import Source, each_source
 from law import count, seeded
+from wirecall import ToolError
 from wirecall._clients.byte_exchange import ByteExchange
 from wirecall._clients.codec import Codec
 from wirecall._sync import run
@@ -56,9 +58,8 @@ def written(value: Any, rng: random.Random) -> bytes:
     return b"data: " + text.encode("utf-8", "replace") + rng.choice([b"\n\n"] * 9 + [b"\r\n\r\n"])
 
 
-def stream(rng: random.Random, tools: Any) -> list[bytes]:
+def stream(rng: random.Random, text: str) -> list[bytes]:
     """The events of an answer; most differ from the one before in their text only."""
-    text = generate.message(rng, tools)
     pieces = []
     while text:
         size = rng.choice((1, 1, 2, 3, 8, 30))
@@ -112,49 +113,81 @@ def played(chunks: list[bytes], body: bytes, options: Options) -> tuple[bytes, l
     return out, listening.told, exchange.should_retry
 
 
+def unparsed(
+    rng: random.Random,
+    text: str,
+    functions: list[dict[str, Any]],
+    options: Options,
+    monkeypatch: pytest.MonkeyPatch,
+) -> int:
+    """Compares, for events of this text; returns how many were not parsed."""
+    found = 0
+    only_text = ByteExchange._only_text
+
+    def counted(self: ByteExchange, raw: bytes) -> str | None:
+        nonlocal found
+        read = only_text(self, raw)
+        found += read is not None
+        return read
+
+    tools = [{"type": "function", "function": function} for function in functions]
+    said = [{"role": "user", "content": "x"}]
+    request = {"model": "m", "stream": True, "messages": said, "tools": tools}
+    body = json.dumps(request).encode("utf-8", "replace")
+    given = stream(rng, text)
+    joined = b"".join(given)
+    cuts = sorted(rng.choices(range(len(joined) + 1), k=6))
+    odd = [joined[a:b] for a, b in zip([0, *cuts], [*cuts, len(joined)], strict=True)]
+    with monkeypatch.context() as patched:
+        # Ids of calls are random.
+        patched.setattr("wirecall._text.reader.random_id", lambda: "0" * 24)
+        patched.setattr("wirecall._text.reader.TextReader._id", lambda self, id: "call_0")
+        for chunks in (given, odd):
+            patched.setattr(ByteExchange, "_only_text", counted)
+            fast = played(chunks, body, options)
+            patched.setattr(ByteExchange, "_only_text", lambda self, raw: None)
+            assert fast == played(chunks, body, options)
+    return found
+
+
+def options(rng: random.Random, **more: Any) -> Options:
+    return Options(
+        stream_arguments=rng.random() < 0.5,
+        on_error=rng.choice(["retry", "text", "native"]),
+        strip_preamble=rng.random() < 0.2,
+        keep_alive=None,
+        **more,
+    )
+
+
 @pytest.mark.laws
 @pytest.mark.parametrize("number", range(4))
 def test_events_are_read_alike_whether_they_are_parsed_or_not(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = seeded(number)
-    unparsed = 0
-    only_text = ByteExchange._only_text
+    found = 0
     for _ in range(count(1000, 20)):
         tools = generate.toolset(rng)
-        listed = [{"type": "function", "function": {"name": n, "parameters": s}} for n, s in tools.items()]
-        request = {
-            "model": "m",
-            "stream": True,
-            "messages": [{"role": "user", "content": "x"}],
-            "tools": listed,
-        }
-        options = Options(
-            stream_arguments=rng.random() < 0.5,
-            reasoning=rng.choice(["content", "separate"]),
-            on_error=rng.choice(["retry", "text", "native"]),
-            strip_preamble=rng.random() < 0.2,
-            keep_alive=None,
-        )
-        body = json.dumps(request).encode("utf-8", "replace")
-        given = stream(rng, tools)
-        joined = b"".join(given)
-        cuts = sorted(rng.choices(range(len(joined) + 1), k=6))
-        odd = [joined[a:b] for a, b in zip([0, *cuts], [*cuts, len(joined)], strict=True)]
+        functions = [{"name": name, "parameters": schema} for name, schema in tools.items()]
+        chosen = options(rng, reasoning=rng.choice(["content", "separate"]))
+        found += unparsed(rng, generate.message(rng, tools), functions, chosen, monkeypatch)
+    assert found > 100
 
-        def counted(self: ByteExchange, raw: bytes) -> str | None:
-            nonlocal unparsed
-            found = only_text(self, raw)
-            unparsed += found is not None
-            return found
 
-        with monkeypatch.context() as patched:
-            # Ids of calls are random.
-            patched.setattr("wirecall._text.reader.random_id", lambda: "0" * 24)
-            patched.setattr("wirecall._text.reader.TextReader._id", lambda self, id: "call_0")
-            for chunks in (given, odd):
-                patched.setattr(ByteExchange, "_only_text", counted)
-                fast = played(chunks, body, options)
-                patched.setattr(ByteExchange, "_only_text", lambda self, raw: None)
-                assert fast == played(chunks, body, options)
-    assert unparsed > 100
+@each_source
+def test_so_are_events_of_texts_of_others(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = seeded(0)
+    found = texts = 0
+    for collected in source():
+        if not collected.text:
+            continue
+        try:
+            chosen = options(rng, protocol=collected.options.get("protocol"))
+            chosen.toolset(collected.tools)
+        except ToolError:
+            continue
+        found += unparsed(rng, collected.text, collected.tools, chosen, monkeypatch)
+        texts += 1
+    assert texts > 100
+    assert found > texts

@@ -5,11 +5,16 @@ opened anew, again and again. One in a thousand is a flood that nobody reads: wh
 are full, with about 8 MB, the gateway must make the upstream wait. All others get answers of up to half a
 minute, one after the other, with a chunk a second or more. The answers of all that do not leave must be
 complete and correct in the end.
+
+    python -m wirecall_bench.gateway.soak                           # 2,000 streams for 60 s
+    python -m wirecall_bench.gateway.soak --streams 5000 --seconds 600
 """
 
+import argparse
 import asyncio
 import random
 import resource
+import sys
 import time
 from collections import Counter
 from collections.abc import Coroutine, Sequence
@@ -219,3 +224,19 @@ class _Soak:
 
     def _note_delays(self, client: StreamClient) -> None:
         self._report.longest = max(self._report.longest, *client.delays, 0.0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Soak wirecall serve, and say what went wrong.")
+    parser.add_argument("--streams", type=int, default=2000, help="streams that are open at once [2000]")
+    parser.add_argument("--seconds", type=float, default=60, help="for how long [60]")
+    chosen = parser.parse_args()
+    report = run_soak(chosen.streams, chosen.seconds)
+    print(report)
+    for problem in report.problems():
+        print(problem, file=sys.stderr)
+    return bool(report.problems())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
