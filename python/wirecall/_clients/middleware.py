@@ -2,13 +2,11 @@
 
 import functools
 import inspect
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from wirecall._text.notices import tell
 from wirecall._tools.definitions import ApiName
-
-log = logging.getLogger("wirecall")
 
 _METHODS = ("on_request", "aon_request", "on_usage")
 
@@ -81,11 +79,8 @@ class MiddlewareStack:
 
     def _on_usage(self, body: Mapping[str, Any], *, api: ApiName, session: str | None) -> None:
         for member in self.members:
-            try:
-                member.on_usage(body, api=api, session=session)
-            except Exception as error:
-                # Never with its message, which may hold what a model or a user wrote.
-                log.warning("%s.on_usage raised %s", type(member).__name__, type(error).__name__)
+            name = f"{type(member).__name__}.on_usage"
+            tell(member.on_usage, body, name=name, api=api, session=session)
 
 
 def _request(member: Middleware, given: object) -> Mapping[str, Any]:

@@ -1,8 +1,12 @@
 """What hosts are told while a request is rewritten and its response read."""
 
+import logging
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from wirecall._public import as_dict
+
+log = logging.getLogger("wirecall")
 
 NoticeKind = Literal[
     "repair", "problem", "error", "retry", "missing_call", "other_format", "native_tools", "saved"
@@ -35,3 +39,18 @@ class Notice(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As a dict for `json.dumps`; docs/api.md lists its keys."""
         return as_dict(self)
+
+
+def tell(function: Callable[..., object], *given: Any, name: str | None = None, **more: Any) -> bool:
+    """Calls a function of the host that is told something. False: it raised an exception, which is logged.
+
+    Args:
+        name: What the log calls the function; by default its own name.
+    """
+    try:
+        function(*given, **more)
+    except Exception as failure:
+        # Without its message, which may quote what the function was given.
+        log.warning("%s raised %s", name or function.__qualname__, type(failure).__name__)
+        return False
+    return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, get_type_hints
 
-from wirecall._text.notices import Notice
+from wirecall._text.notices import Notice, tell
 from wirecall._text.record import Record
 from wirecall._text.recorder import Recorder
 from wirecall._tools.definitions import Definition
@@ -200,13 +200,8 @@ class Options:
         """Gives a notice to `on_event`, and to who observes the exchange."""
         if recorder is not None:
             recorder.add_notice(notice)
-        if self.on_event is None:
-            return
-        try:
-            self.on_event(notice)
-        except Exception as failure:
-            # Without its message, which may quote the notice.
-            log.warning("on_event raised %s", type(failure).__name__)
+        if self.on_event is not None:
+            tell(self.on_event, notice, name="on_event")
 
     def with_overrides(self, given: Mapping[str, Any]) -> "Options":
         """A copy with some options changed for one request; raises as `check` does."""

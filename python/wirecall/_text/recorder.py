@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any
 
 from wirecall._shown import written
-from wirecall._text.notices import Notice
+from wirecall._text.notices import Notice, tell
 from wirecall._text.record import (
     Attempt,
     AttemptReason,
@@ -143,13 +143,9 @@ class Recorder:
         self._observer = observer or Observer()
         self._tell(self._observer.on_request, request)
 
-    def _tell(self, tell: Callable[..., None], *given: Any) -> None:
-        try:
-            tell(*given)
-        except Exception as failure:
+    def _tell(self, method: Callable[..., None], *given: Any) -> None:
+        if not tell(method, *given):
             self._observer = Observer()
-            # Without its message, which may quote what it was given.
-            log.warning("%s raised %s", tell.__qualname__, type(failure).__name__)
 
     def set_tools(self, tools: Iterable[str], protocol: str) -> None:
         self._fixed.update(tools=tuple(tools), protocol=protocol)
@@ -278,13 +274,8 @@ class Recorder:
         if self._logs:
             log.debug("%s", record)
         self._tell(self._observer.on_record, record)
-        if self._deliver is None:
-            return
-        try:
-            self._deliver(record)
-        except Exception as failure:
-            # Without its message, which may quote the record.
-            log.warning("on_record raised %s", type(failure).__name__)
+        if self._deliver is not None:
+            tell(self._deliver, record, name="on_record")
 
     def _finished(self, attempt: _OpenAttempt) -> Attempt:
         return Attempt(
