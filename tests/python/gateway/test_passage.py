@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientConnectionResetError, ClientError, web
 from gateway_support import (
     BAD,
     CALL,
@@ -295,6 +295,34 @@ async def test_an_error_that_is_called_a_stream_is_an_error() -> None:
 
 
 @running
+async def test_an_error_of_a_retry_that_is_called_a_stream_is_an_error() -> None:
+    async def script(request: Any, seen: Seen) -> Any:
+        if "tool-error" in str(seen.json["messages"]):
+            return web.Response(status=429, body=b"slow down", content_type="text/event-stream")
+        response = await streaming(request)
+        await response.write(event({"content": BAD}) + event({}, "stop") + b"data: [DONE]\n\n")
+        return response
+
+    async with gateway(script) as one:
+        _, body = await one.post(asking(stream=True))
+        assert "429: slow down" in events(body)[-1]["error"]["message"]
+
+
+@running
+async def test_a_client_that_is_gone_before_the_head_has_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def gone(*_: Any) -> None:
+        raise ClientConnectionResetError
+
+    async with gateway() as one:
+        with monkeypatch.context() as patched:
+            patched.setattr(web.StreamResponse, "prepare", gone)
+            with pytest.raises(ClientError):
+                await one.post(asking(stream=True))
+        found = await one.metrics()
+        assert sum(n for name, n in found.items() if name.startswith("wirecall_requests_total")) == 1
+
+
+@running
 async def test_a_web_page_is_no_answer() -> None:
     async def script(request: Any, seen: Seen) -> Any:
         return web.Response(body=b"<html>", content_type="text/html")
@@ -399,10 +427,14 @@ async def test_the_client_of_upstreams_takes_nothing_from_the_environment(
         answer.headers["set-cookie"] = "a=b"
         return answer
 
-    async with gateway(script) as one:
+    # aiohttp keeps no cookies of addresses.
+    async with (
+        scripted(script) as (upstream, url),
+        gateway(target=url.replace("127.0.0.1", "localhost")) as one,
+    ):
         for _ in range(2):
             assert (await one.post(asking()))[0] == 200
-        assert "cookie" not in one.upstream.seen[-1].headers
+        assert "cookie" not in upstream.seen[-1].headers
 
 
 @running
